@@ -27,11 +27,10 @@ def open_stream(
     until: int | None = None,
     rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """Read a stream to tick `until` (None: all; RDF: always all), paths in `folder`; invalid RDF goes to `rejected`.
+    """Read a stream's rows from its source, up to tick `until` (None: all); an RDF stream is always read to its end.
 
-    `until` does not limit RDF statements.
-    UsageError if the extent has no source, is stored, or is generated without `until`.
-    Relative paths in the entry start from `folder`, that of the catalog.
+    Relative paths start from `folder`, that of the catalog. Invalid RDF messages are added to `rejected`. UsageError if
+    the extent has no source, is stored, or is generated without `until`.
     """
     match extent.source:
         case None:
@@ -70,9 +69,9 @@ def open_stream(
 def open_table(
     extent: Extent, calendar: Calendar, folder: Path | None = None, until: int | None = None
 ) -> list[TableVersion]:
-    """Read a stored extent's versions up to tick `until` (None: all); relative paths start from `folder`.
+    """Read the versions of a stored table or graph up to tick `until` (None: all) from its source.
 
-    UsageError for a stream.
+    Relative paths start from `folder`. UsageError for a stream.
     """
     match extent.source:
         case None:
@@ -111,7 +110,7 @@ def open_table(
 
 
 def missing_source(extent: Extent) -> UsageError:
-    """The UsageError for an extent that has neither rows from the caller nor a source in the catalog."""
+    """Build the UsageError for a source or table that has neither rows from the caller nor a source in the catalog."""
     if extent.holds_statements:
         hint = f"give them as inputs, or add files: {extent.name}.ttl to the catalog"
         return UsageError(f"no statements for {extent.name}: it has no source", hint=hint)

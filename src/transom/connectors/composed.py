@@ -31,9 +31,9 @@ def gather_composed_inputs(
     watch: Callable[[str], None] | None = None,
     now: datetime | None = None,
 ) -> Inputs:
-    """Gather inputs, `start` to `until`, of a plan that reads queries; `now` is NOW(), `watch` gets progress lines.
+    """Gather the inputs of a plan that reads answers of other queries, which are evaluated for the ticks of the run.
 
-    `watch` receives progress messages, `now` is the time for NOW().
+    The run is from tick `start` to `until`. `now` is the result of NOW(); `watch` gets progress lines.
     """
     rows_by_name = user_inputs if isinstance(user_inputs, Mapping) else {}
     extents = [catalog.sources[name] for name in sources_of(plan, rows_by_name)]
@@ -43,7 +43,7 @@ def gather_composed_inputs(
 
 
 def _with_answers(inner: Mapping[str, ComposedSource], catalog: Catalog, inputs: Inputs) -> Inputs:
-    """Evaluate each inner query once, in dependency order; add its answer to `inputs` as the stream of that name.
+    """Evaluate each inner query once, in dependency order, and add its answer to `inputs` as a stream of its name.
 
     Warns about rejected rows.
     """
@@ -62,7 +62,7 @@ def _with_answers(inner: Mapping[str, ComposedSource], catalog: Catalog, inputs:
 
 
 def _warn(name: str, rejected: Sequence[str]) -> None:
-    """Warn that `rejected` rows of the inner query `name` do not fit its types; does nothing without such rows."""
+    """Warn that some rows of the inner query `name` do not fit its types; nothing happens if `rejected` is empty."""
     if rejected:
         warnings.warn(
             f"rejected: {len(rejected):,} rows of {name} (wrong type); the first is {rejected[0]}",

@@ -11,7 +11,7 @@ CELL_SEPARATOR = "\0"
 
 
 def parse_csv_line(text: str) -> list[str | None]:
-    """Parse one CSV line, with or without its line break, into the texts of its fields; an empty field is None.
+    """Parse a line of CSV into the texts of its fields; an empty field is None.
 
     Blanks after a comma are ignored. A quoted cell may contain commas, and two quotes for one, but no line break.
     ValueError if the line is empty, has a line break or an unclosed quote, or a quote inside an unquoted cell.

@@ -29,9 +29,10 @@ def gather_inputs(
     watch: Callable[[str], None] | None = None,
     now: datetime | None = None,
 ) -> Inputs:
-    """Inputs of a run `start` to `until` (None: last tick): `user_inputs`, else sources; `watch` gets progress lines.
+    """Gather the inputs of a run from the caller's rows and, for other extents, the sources in the catalog.
 
-    Without `until`, the inputs end at the last tick of any source. `watch` receives progress messages.
+    The run is from tick `start` to `until`; without `until`, the inputs end at the last tick of any source. `watch`
+    gets progress lines.
     """
     notify = watch or (lambda _: None)
     rows_of = _user_rows(user_inputs, extents, catalog)
@@ -65,14 +66,14 @@ def gather_inputs(
     moment = Literal((now or datetime.now(UTC)).isoformat().replace("+00:00", "Z"), DATE_TIME)
 
     def notify_evaluating(op: object) -> None:
-        """Report to `watch` that the reference engine begins to evaluate an operator."""
+        """Report to the caller that the reference engine begins to evaluate an operator."""
         notify(f"evaluating {type(op).__name__}")
 
     return Inputs(until, streams, tables, start, notify_evaluating, ends=ends, now=moment, rejected=rejected_by_extent)
 
 
 def _user_rows(user_inputs: Mapping[str, Any] | None, extents: Sequence[Extent], catalog: Catalog) -> dict[str, Any]:
-    """The caller's rows by extent name, empty for None; UsageError if not a mapping, or if a name is unknown."""
+    """Return the caller's rows by extent name; raise UsageError if they are no mapping or a name is unknown."""
     if user_inputs is not None and not isinstance(user_inputs, Mapping):
         if any(extent.holds_statements for extent in extents):
             raise UsageError("inputs are statements by extent", hint="write {'td': [(0, ':a', ':p', 1)]}")

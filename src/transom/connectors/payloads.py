@@ -32,7 +32,7 @@ class RejectError(Exception):
     """A message or reading is not a valid row; carries the reason and a detail."""
 
     def __init__(self, reason: RejectReason, detail: str) -> None:
-        """The error that a message is not a valid row: `reason` is counted, `detail` is for the operator."""
+        """Create the error that a message is not a valid row: `reason` is counted, `detail` is shown to people."""
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
@@ -57,10 +57,10 @@ class MessageReader:
         payload: Payload,
         columns: Sequence[str] = (),
     ) -> None:
-        """Create a decoder of an extent's messages: format `payload`, paths `fields` and `time`, CSV `columns`.
+        """Create a decoder of the messages of a source.
 
-        `fields` are pairs of attribute and path, `time` is the path of the time, and `columns` are the columns of CSV.
-        Without a `time`, a message's arrival time applies.
+        `payload` is their format, `fields` are pairs of attribute and path, `time` is the path of the time, and
+        `columns` are the columns of CSV. Without a `time`, a message's arrival time applies.
         """
         self.extent = extent
         self.calendar = calendar
@@ -71,11 +71,11 @@ class MessageReader:
         self.timed = time is not None or payload is Payload.SENML
 
     def rows(self, raw: bytes, envelope: Mapping[str, object], now: datetime) -> list[DecodedRow]:
-        """Decode a message that arrived at `now` into rows; `envelope` has the attributes outside the payload.
+        """Decode a message that arrived at `now` into rows; `envelope` has the attributes from outside the payload.
 
         `envelope` holds the attributes that are outside the payload, such as topic levels or Kafka headers, as text or
-        values. `now` is the arrival time, to which SenML times may be relative.
-        RejectError with the reason if the message is invalid.
+        values. `now` is the arrival time, to which SenML times may be relative. RejectError with the reason if the
+        message is invalid.
         """
         if len(raw) > MAX_MESSAGE_BYTES:
             raise RejectError(RejectReason.SIZE, f"{len(raw)} bytes, at most {MAX_MESSAGE_BYTES}")
@@ -101,7 +101,7 @@ class MessageReader:
         return [self._object_row(content, envelope)]
 
     def _object_row(self, content: Mapping[str, object], envelope: Mapping[str, object]) -> DecodedRow:
-        """Decode a message that is a JSON object; RejectError if a field is missing or does not fit.
+        """Decode a message that is a JSON object to a row; raise RejectError if a field is missing or does not fit.
 
         `envelope` has the attributes outside of it.
         """
@@ -117,7 +117,10 @@ class MessageReader:
         return DecodedRow(tick, self._row(values, read_value, envelope))
 
     def _line(self, text: str, envelope: Mapping[str, object]) -> DecodedRow:
-        """Decode a CSV line, with attributes `envelope` from outside it; RejectError if it is not one valid row."""
+        """Decode a CSV line to a row; raise RejectError if it is not one valid row.
+
+        `envelope` has the attributes from outside the payload.
+        """
         try:
             cells = parse_csv_line(text)
         except ValueError as error:
@@ -130,7 +133,7 @@ class MessageReader:
         return DecodedRow(tick, self._row({**envelope, **values}, read_cell))
 
     def _tick(self, moment: object) -> int:
-        """The tick of the time in a message; RejectError if it is not a time, or before tick 0."""
+        """Return the tick of the time in a message; raise RejectError if it is no time or before tick 0."""
         return message_tick(moment, self.calendar)
 
     def _row(
@@ -139,9 +142,9 @@ class MessageReader:
         read: Callable[[object, Type], Value],
         text_names: Mapping[str, object] = {},
     ) -> Row:
-        """Convert values by attribute to a row, with `read` or (if in `text_names`) from text, or RejectError.
+        """Convert the values of the attributes to a row; raise RejectError if one does not fit.
 
-        `read` converts the others.
+        Values are converted with `read`, or from text if the attribute is in `text_names`.
         """
         cells = []
         for attribute in self.extent.schema:
@@ -154,7 +157,10 @@ class MessageReader:
         return tuple(cells)
 
     def _senml(self, content: object, envelope: Mapping[str, object], now: datetime) -> Iterator[DecodedRow]:
-        """Decode a SenML pack arrived at `now` to a row per instant with attributes `envelope`, else RejectError."""
+        """Decode a SenML pack that arrived at `now` to one row per instant; raise RejectError if it is invalid.
+
+        `envelope` has the attributes from outside the payload.
+        """
         if not isinstance(content, list) or not content:
             raise RejectError(RejectReason.RECORD, "a pack is a list of records")
         groups: dict[float | None, dict[str, object]] = {}
@@ -185,7 +191,7 @@ class MessageReader:
             yield DecodedRow(None if moment is None else self._senml_tick(moment, now), read)
 
     def _senml_row(self, fields: Mapping[str, object], envelope: Mapping[str, object]) -> Row:
-        """Build a row from a SenML pack's values of one instant, by name; RejectError if one is missing.
+        """Build a row from the values of one instant in a SenML pack, by name; raise RejectError if one is missing.
 
         `fields` has the values by record name. A record matches a field if its name ends in it; two must not.
         """
@@ -198,7 +204,7 @@ class MessageReader:
         return self._row(values, read_value, envelope)
 
     def _senml_tick(self, moment: float, now: datetime) -> int:
-        """The tick of a SenML time in seconds: since 1970 if it is large, else relative to `now`."""
+        """Return the tick of a SenML time in seconds, which is since 1970 if it is large, else relative to `now`."""
         since = datetime(1970, 1, 1, tzinfo=UTC) if moment >= _RELATIVE else now
         try:
             return self._tick(since + timedelta(seconds=moment))
@@ -207,7 +213,7 @@ class MessageReader:
 
 
 def message_tick(moment: object, calendar: Calendar) -> int:
-    """The tick of the time in a message: a tick, datetime or ISO 8601 text; RejectError if it is invalid."""
+    """Return the tick of a message's time (a tick, datetime or ISO 8601 text); raise RejectError if it is invalid."""
     try:
         return read_tick(moment, calendar)
     except HintedError as error:
@@ -216,7 +222,7 @@ def message_tick(moment: object, calendar: Calendar) -> int:
 
 
 def storable_value(value: Value, attribute: Attribute) -> Value:
-    """Return an attribute's value unchanged; ValueError if a log cannot store it.
+    """Return an attribute's value unchanged; raise ValueError if a log cannot store it.
 
     That is invalid Unicode, or a decimal number with too many digits.
     """
@@ -234,7 +240,7 @@ def storable_value(value: Value, attribute: Attribute) -> Value:
 
 
 def read_field(content: object, path: str, name: str) -> object:
-    """The value at a path in a JSON message, for the attribute `name`; RejectError if the message lacks it."""
+    """Return the value at a path in a JSON message, for the attribute `name`; raise RejectError if there is none."""
     value = _value_at_path(content, path)
     if value is _ABSENT:
         raise RejectError(RejectReason.MISSING, f"no field {path} for {name}")
@@ -242,7 +248,7 @@ def read_field(content: object, path: str, name: str) -> object:
 
 
 def _value_at_path(content: object, path: str) -> object:
-    """The value at a path in JSON, such as `body.temp` or `readings.0`; _ABSENT if there is none.
+    """Return the value at a path in JSON, such as `body.temp` or `readings.0`; _ABSENT if there is none.
 
     A key equal to the whole path wins.
     """
@@ -260,5 +266,5 @@ def _value_at_path(content: object, path: str) -> object:
 
 
 def _no_constant(name: str) -> object:
-    """Called by the JSON parser for NaN and Infinity, which standard JSON does not have: raise ValueError."""
+    """Raise ValueError for NaN and Infinity, which the JSON parser accepts although standard JSON lacks them."""
     raise ValueError(f"{name} is no JSON")

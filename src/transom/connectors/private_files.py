@@ -10,7 +10,7 @@ FOLDER, FILE = 0o700, 0o600
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder, with its parents, that only its owner can read; an existing folder stays as it is."""
+    """Create a folder and its parents so that only the owner can read them; an existing folder stays as it is."""
     if folder.is_dir():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -18,5 +18,5 @@ def make_folder(folder: Path) -> None:
 
 
 def open_private(path: Path) -> BinaryIO:
-    """Open a file for writing bytes; it is emptied if it exists, and created so that only its owner can read it."""
+    """Open a file for writing bytes, empty and, if it is new, readable only by its owner."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE), "wb")

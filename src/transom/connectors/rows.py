@@ -26,7 +26,7 @@ class Origin(NamedTuple):
     source: str | None = None
 
     def error(self, message: str, hint: str | None = None) -> DataError:
-        """Build the DataError `message` about this row: after its number and file or extent; `hint` is the remedy."""
+        """Build a DataError about this row, which names its number and file or extent; `hint` is the remedy."""
         return DataError(f"{self.unit} {self.number} of {self.extent}: {message}", hint=hint, source=self.source)
 
 
@@ -39,7 +39,7 @@ class SourceRow(NamedTuple):
 
 
 def elements(extent: Extent, rows: Iterable[AnyRow], calendar: Calendar, until: int | None = None) -> list[Element]:
-    """Convert the caller's rows to stream elements: ordered by tick, numbered from 1, up to tick `until`.
+    """Convert the caller's rows to a stream, ordered by tick and numbered from 1, up to tick `until`.
 
     A row is a mapping with a key `tick`, or a sequence that starts with the tick. A tick is an integer, a datetime or
     ISO 8601 text. DataError names the first invalid row.
@@ -51,7 +51,7 @@ def elements(extent: Extent, rows: Iterable[AnyRow], calendar: Calendar, until: 
 
 
 def checked_rows(extent: Extent, rows: Iterable[AnyRow]) -> Iterable[AnyRow]:
-    """Return the rows that the caller passes unchanged; DataError if they are not an iterable of rows."""
+    """Return the caller's rows unchanged; raise DataError if they are not an iterable of rows."""
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
         hint = "call collect() first" if hasattr(rows, "collect") else "give a list of rows or a data frame"
         raise DataError(f"the rows of {extent.name} are {display_value(rows)}, not a list", hint=hint)
@@ -61,7 +61,10 @@ def checked_rows(extent: Extent, rows: Iterable[AnyRow]) -> Iterable[AnyRow]:
 def versions(
     extent: Extent, rows: Iterable[AnyRow] | Mapping[int, Iterable[AnyRow]], until: int | None = None
 ) -> list[TableVersion]:
-    """The caller's rows as table versions up to `until` (None: all): one from tick 0, or one per tick of a mapping."""
+    """Convert the caller's rows to table versions: one per tick of a mapping, or a single one from tick 0.
+
+    Versions after tick `until` are dropped.
+    """
     by_tick = rows if isinstance(rows, Mapping) else {0: rows}
     table_versions: list[TableVersion] = []
     for tick, content in by_tick.items():
@@ -76,9 +79,10 @@ def versions(
 
 
 def ordered_elements(extent: Extent, source_rows: Iterable[SourceRow], until: int | None) -> list[Element]:
-    """Sort and number a stream's rows up to tick `until` (None: all): by tick, then tie order, else arrival.
+    """Sort a stream's rows by tick and number them, up to tick `until` (None: all).
 
-    Rows after `until` are dropped. DataError if readings of a sensed extent break its schedule or its sites.
+    Ties keep the declared order, else that of arrival. DataError if readings of a sensed extent break its schedule or
+    its sites.
     """
     rows = [row for row in source_rows if until is None or row.tick <= until]
     if extent.kind is ExtentKind.SENSED:
@@ -90,7 +94,10 @@ def ordered_elements(extent: Extent, source_rows: Iterable[SourceRow], until: in
 def checked_values(
     values: Iterable[object], extent: Extent, origin: Origin, read: Callable[[object, Type], Value] = read_value
 ) -> Row:
-    """Convert values in schema order to the attributes' types with `read`; DataError if one does not fit."""
+    """Convert the values of a row, in schema order, to the attributes' types; raise DataError if one does not fit.
+
+    `read` converts one value.
+    """
     row = []
     for attribute, value in zip(extent.schema, values):
         try:
@@ -102,7 +109,7 @@ def checked_values(
 
 
 def tick_of(value: object, calendar: Calendar, origin: Origin, name: str = "tick") -> int:
-    """The tick of a row's time in column `name`; DataError if it is not a time, or before tick 0."""
+    """Return the tick of a row's time in column `name`; raise DataError if it is no time or before tick 0."""
     try:
         return read_tick(value, calendar)
     except HintedError as error:
@@ -110,7 +117,7 @@ def tick_of(value: object, calendar: Calendar, origin: Origin, name: str = "tick
 
 
 def make_version(extent: Extent, tick: int, rows: tuple[Row, ...]) -> TableVersion:
-    """Create the version of a table that is valid from `tick`; DataError if it has more rows than declared."""
+    """Create the version of a table that is valid from `tick`; raise DataError if it has more rows than declared."""
     if extent.rows is not None and len(rows) > extent.rows:
         message = f"{extent.name} holds {len(rows)} rows from tick {tick} on, at most {extent.rows} are declared"
         raise DataError(message, hint="raise rows in the catalog")
@@ -118,13 +125,13 @@ def make_version(extent: Extent, tick: int, rows: tuple[Row, ...]) -> TableVersi
 
 
 def ordered_versions(table_versions: Iterable[TableVersion], until: int | None) -> list[TableVersion]:
-    """Sort a table's versions by tick, and drop those after tick `until` (None: keep all)."""
+    """Sort the versions of a table by tick, and drop those after tick `until` (None: keep all)."""
     visible = [version for version in table_versions if until is None or version.tick <= until]
     return sorted(visible, key=lambda version: version.tick)
 
 
 def _source_row(extent: Extent, names: Sequence[str], row: AnyRow, calendar: Calendar, origin: Origin) -> SourceRow:
-    """Convert the caller's row, a mapping or sequence with a tick, to a checked row of a stream, else DataError."""
+    """Convert a caller's row with a tick (a mapping or sequence) to a row of a stream, or raise DataError."""
     if isinstance(row, Mapping):
         if "tick" not in row:
             hint = _suggest_key("tick", row, extent) or "add an entry tick, or put the tick in front of the values"
@@ -135,7 +142,7 @@ def _source_row(extent: Extent, names: Sequence[str], row: AnyRow, calendar: Cal
 
 
 def _values(extent: Extent, row: AnyRow, origin: Origin) -> Row:
-    """Convert the caller's row, a mapping or sequence without tick, to the attributes' types, else DataError."""
+    """Convert a caller's row without a tick (a mapping or sequence) to the attributes' types, or raise DataError."""
     if isinstance(row, Mapping):
         for name in extent.names:
             if name not in row:
@@ -147,14 +154,14 @@ def _values(extent: Extent, row: AnyRow, origin: Origin) -> Row:
 
 
 def _suggest_key(name: str, row: Mapping[str, object], extent: Extent) -> str | None:
-    """A hint that an unknown name in a row may be a misspelling of the missing `name`; None if none is similar."""
+    """Return the hint that an unknown name in a row may be a misspelling of `name`; None if none is similar."""
     unknown = [key for key in row if isinstance(key, str) and key != "tick" and key not in extent.names]
     near = nearest(name, unknown)
     return None if near is None else f"did you mean {name} for {near}?"
 
 
 def _check_length(row: Sequence[object], names: Sequence[str], origin: Origin) -> None:
-    """DataError unless a row of the caller is a sequence with one value for each of `names`."""
+    """Raise DataError unless a caller's row is a sequence with one value for each of `names`."""
     if not isinstance(row, tuple | list) and (isinstance(row, str | bytes) or not isinstance(row, Sequence)):
         raise origin.error(f"{display_value(row)} is not a row", "give a mapping or a sequence of values")
     if len(row) != len(names):
@@ -162,12 +169,12 @@ def _check_length(row: Sequence[object], names: Sequence[str], origin: Origin) -
 
 
 def _site_index(extent: Extent) -> int | None:
-    """The number, from 0, of the site column in a sensed extent's rows; None for other extents and without site."""
+    """Return the number, from 0, of the site column of a sensed source; None for other sources and without sites."""
     return extent.names.index(extent.site) if extent.kind is ExtentKind.SENSED and extent.site is not None else None
 
 
 def _check_acquisition(extent: Extent, rows: Sequence[SourceRow]) -> None:
-    """DataError unless a sensed extent's rows follow its schedule and its declared sites (S37).
+    """Raise DataError unless the rows of a sensed source follow its schedule and its declared sites (S37).
 
     Ticks are multiples of `every`, sites are declared, and a site has one reading per tick.
     """
@@ -192,7 +199,7 @@ def _check_acquisition(extent: Extent, rows: Sequence[SourceRow]) -> None:
 
 
 def _tie_key(extent: Extent) -> Callable[[SourceRow], tuple[object, ...]]:
-    """The function to sort a stream's rows: by tick, then by site (S37), else by `order` and then all values (E1)."""
+    """Return the function that orders a stream's rows: by tick, then by site (S37), else by `order` and values (E1)."""
     site_index = _site_index(extent)
     if site_index is not None and extent.sites:
         rank = {site: position for position, site in enumerate(extent.sites)}
@@ -204,7 +211,7 @@ def _tie_key(extent: Extent) -> Callable[[SourceRow], tuple[object, ...]]:
 
 
 def check_span(start: int, until: int | None) -> None:
-    """UsageError unless `start` and `until` (None: no end) are ticks, and `until` is not before `start`."""
+    """Raise UsageError unless `start` and `until` (None: no end) are ticks and `until` is not before `start`."""
     for tick in (start, until):
         if tick is not None and (type(tick) is not int or tick < 0):
             raise UsageError(f"{tick!r} is no tick", hint="a tick is a whole number from 0 on")

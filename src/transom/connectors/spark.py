@@ -44,12 +44,12 @@ def open_stream(
     allow_data_loss: bool = False,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read a stream (streaming if `live`): `tick_number c0 ...`, `row_order` if `with_order`; `count` counts the rows.
+    """Read a stream from its source as a Spark DataFrame of ticks and attributes.
 
-    The frame is streaming if `live`. `until` ends a generator; files are read to their end. If a Kafka source names a
-    folder for dead letters, a live run with a `checkpoint` writes rejected messages there, and with `reject_late` late
-    rows too. With `allow_data_loss`, it continues when a broker has deleted messages before they were read. `count`
-    counts the rows that are read.
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. The frame is streaming if `live`.
+    `until` ends a generator; files are read to their end. If a Kafka source names a folder for dead letters, a live run
+    with a `checkpoint` writes rejected messages there, and with `reject_late` late rows too. With `allow_data_loss`, it
+    continues when a broker has deleted messages before they were read. `count` counts the rows that are read.
     """
     match extent.source:
         case None:
@@ -116,8 +116,9 @@ def open_stream(
 def open_table(
     spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
 ) -> DataFrame:
-    """Read a table, paths from `folder`: tick `version`, attributes `c0`, ... and, if `with_order`, `row_order`.
+    """Read a stored table from its source as a Spark DataFrame of versions and attributes.
 
+    Its columns are the tick `version`, `c0`, ... and, if `with_order`, `row_order`. Relative paths start from `folder`.
     `is_version` is true in marker rows, one per version, because a version may be empty. A graph has one version, and
     neither `version` nor `is_version`.
     """
@@ -159,7 +160,9 @@ def open_scans(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Stream a scanned table's changes: `version c0 ...`, +1/-1; at most `files_per_batch` log files per batch.
+    """Read the row changes of a scanned table as a streaming Spark DataFrame.
+
+    Its columns are `version`, `c0`, ... and +1 or -1. A micro-batch reads at most `files_per_batch` files of the log.
 
     Heartbeats have `is_heartbeat`, rejected entries `reject_reason`.
     """
@@ -169,7 +172,7 @@ def open_scans(
 
 
 def scanned_up_to(extent: Extent, folder: Path | None) -> int:
-    """The tick up to which a table's changes are known, by its log in `folder`; -1 if the log is empty or absent."""
+    """Return the tick up to which a table's log knows its changes; -1 if the log is empty or absent."""
     from transom.connectors.log.segments import latest_tick
     from transom.connectors.log.topic import topic_latest_tick
 
@@ -180,7 +183,10 @@ def scanned_up_to(extent: Extent, folder: Path | None) -> int:
 
 
 def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> DataFrame:
-    """Add `is_version`: false for a table's rows, true for an added row per version that the catalog dates."""
+    """Add a row for each version that the catalog dates, and mark these rows as true in a new column `is_version`.
+
+    The rows of the table itself are marked as false.
+    """
     match extent.source:
         case FileVersions(versions=dated):
             ticks = {tick for tick, _ in dated}
@@ -196,7 +202,10 @@ def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> Data
 
 
 def _inline(spark: SparkSession, extent: Extent, source: Table, with_order: bool) -> DataFrame:
-    """A table's rows in the catalog as a DataFrame: `version`, attributes `c0`, ... (`row_order` if `with_order`)."""
+    """Build the Spark DataFrame of a table whose rows are in the catalog.
+
+    Its columns are `version`, `c0`, ... and, if `with_order`, `row_order`.
+    """
     schema = StructType().add(VERSION, LongType())
     for index, attribute in enumerate(extent.schema):
         schema = schema.add(f"c{index}", spark_type(attribute.type))

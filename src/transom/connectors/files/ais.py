@@ -80,9 +80,9 @@ def read_ais(text: str, path: str) -> Iterator[FileRecord]:
 
 
 def _report(parts: list[str], stamp: str | None, line_number: int, path: str) -> list[object] | None:
-    """Decode an AIS message's sentences `parts`, sent at `stamp`, to values for COLUMNS; None if no position report.
+    """Decode an AIS message's sentences to the values of COLUMNS; None if it is no position report.
 
-    `stamp` is its time.
+    `stamp` is the time at which the message was sent.
     """
     try:
         from pyais import decode
@@ -109,7 +109,7 @@ def _report(parts: list[str], stamp: str | None, line_number: int, path: str) ->
 
 
 def _checksum(body: str) -> int:
-    """The NMEA checksum of an AIS sentence's body: the exclusive or of its bytes."""
+    """Compute the NMEA checksum of an AIS sentence's body: the exclusive or of its bytes."""
     checksum = 0
     for byte in body.encode("utf-8", "replace"):
         checksum ^= byte
@@ -117,7 +117,7 @@ def _checksum(body: str) -> int:
 
 
 def _stamp(tags: str, leading_text: str, trailing_text: str, line_number: int, path: str) -> str | None:
-    """The time in an AIS line's tag block, or in the text before or after its sentence; None if it has none.
+    """Return the time of an AIS line, from its tag block or the text around its sentence; None if it has none.
 
     It may be in the tag block, or be the text before or after the sentence.
     """
@@ -136,5 +136,5 @@ def _stamp(tags: str, leading_text: str, trailing_text: str, line_number: int, p
 
 
 def _problem(message: str, line_number: int, path: str, hint: str, detail: str | None = None) -> DataError:
-    """The DataError `message`, with `hint` and optional `detail`, on line `line_number` of the AIS file `path`."""
+    """Build a DataError about a line of an AIS file, with a hint and an optional detail."""
     return DataError(f"line {line_number}: {message}", detail=detail, hint=hint, source=path)

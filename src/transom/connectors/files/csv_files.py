@@ -48,7 +48,7 @@ def read_csv(path: str) -> Iterator[FileRecord]:
 
 
 def _not_csv(problem: str, line: int, path: str) -> DataError:
-    """Build the DataError for a CSV row that begins on `line`; `problem` is the csv module's error message."""
+    """Build the DataError for a malformed CSV row that begins on `line`; `problem` is the csv module's message."""
     if problem == _NOT_CLOSED:
         hint = 'write " where the text ends, and "" for a quote inside it'
         return DataError(f"line {line}: a quote is not closed", hint=hint, source=path)
@@ -59,7 +59,7 @@ def _not_csv(problem: str, line: int, path: str) -> DataError:
 
 
 def read_cell(cell: object, kind: Type) -> Value:
-    """Convert a CSV field's text to a value of type `kind` (`3.0` is an integer); ValueError if it does not fit."""
+    """Convert a CSV field's text to a value of a type (`3.0` is an integer); raise ValueError if it does not fit."""
     if not isinstance(cell, str) or kind is Type.TIMESTAMP:
         return read_value(cell, kind)
     integer_part = _WHOLE_FLOAT.match(cell) if kind in (Type.INTEGER, Type.TIME) else None

@@ -31,7 +31,7 @@ def read_json_lines(path: str) -> Iterator[FileRecord]:
 
 
 def _object(line: str, number: int, path: str) -> dict[str, object]:
-    """Parse line `number` of a JSON lines file; DataError if it is not a JSON object."""
+    """Parse line `number` of a JSON lines file; raise DataError if it is not a JSON object."""
     try:
         entries: object = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -37,7 +37,7 @@ def read_parquet(path: str) -> Iterator[FileRecord]:
 
 
 def parquet_columns(path: str) -> tuple[tuple[str, ...], str]:
-    """The column names of a Parquet file, and its schema as text, to compare the schemas of files."""
+    """Return the column names of a Parquet file, and its schema as text, by which the schemas of files are compared."""
     import pyarrow as arrow
     from pyarrow import parquet
 

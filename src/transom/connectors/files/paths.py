@@ -15,7 +15,7 @@ GLOB_CHARACTERS = re.compile(r"([\\{}\[\]*?])")
 
 
 def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> list[str]:
-    """The files that match `patterns` (paths or globs in `folder`), each once; DataError if one matches no file.
+    """List the files that match paths or glob patterns in `folder`, each once; raise DataError if one matches none.
 
     They are in the order of the patterns, and sorted for each pattern. `extent` is for the error message.
     """
@@ -35,9 +35,10 @@ def find_files(patterns: Iterable[str], folder: Path | None, extent: str) -> lis
 
 
 def files_for_spark(pattern: str, folder: Path | None, extent: str, *, may_be_empty: bool) -> list[str]:
-    """The files in `folder` that match a glob; DataError if Spark skips one, or if none exists unless `may_be_empty`.
+    """List the files in `folder` that match a glob pattern, and check that Spark would read all of them.
 
-    With `may_be_empty`, a glob without matches is an empty list, because files may arrive later.
+    DataError is raised if Spark would skip one, or if there is none. With `may_be_empty`, a glob without matches is an
+    empty list, because files may arrive later.
     """
     try:
         paths = find_files([pattern], folder, extent)
@@ -54,7 +55,7 @@ def files_for_spark(pattern: str, folder: Path | None, extent: str, *, may_be_em
 
 
 def _matches(pattern: str, folder: Path | None) -> list[str]:
-    """The sorted files in `folder` that match a glob; a file of that literal name matches only itself."""
+    """List the files in `folder` that match a glob pattern, sorted; a file of exactly this name is the only match."""
     plain = os.path.join(folder or "", pattern)
     if os.path.isfile(plain):
         return [plain]
@@ -63,12 +64,12 @@ def _matches(pattern: str, folder: Path | None) -> list[str]:
 
 
 def escape_glob(path: str) -> str:
-    """The file URL by which Spark finds exactly this path, with its glob characters escaped."""
+    """Return the file URL by which Spark finds exactly this path, with its glob characters escaped."""
     return "file:" + GLOB_CHARACTERS.sub(r"\\\1", os.path.abspath(path))
 
 
 def spark_glob(pattern: str, folder: Path | None) -> str:
-    """Translate a Python glob in `folder` to a file URL with Spark's glob syntax; UsageError for `**`.
+    """Translate a Python glob pattern in `folder` to a file URL with Spark's patterns; raise UsageError for `**`.
 
     Braces are literal, and [!a] becomes [^a].
     """

@@ -45,7 +45,10 @@ _UNITS = {Format.PARQUET: "row", Format.GPX: "point", Format.GEOJSON: "point"}
 def read_elements(
     extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
 ) -> list[Element]:
-    """Read a stream up to tick `until` from files in `folder`: by tick, then tie order, else file and row."""
+    """Read a stream up to tick `until` from files in `folder`.
+
+    Elements are ordered by tick; ties keep the declared order, else the order of files and rows.
+    """
     paths = find_files(source.paths, folder, extent.name)
     time = source.time or source.format.default_time_column
     rows = (row for path in paths for row in rows_of_file(extent, path, source, calendar, time, time_required=True))
@@ -55,7 +58,11 @@ def read_elements(
 def read_late_rows(
     extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
 ) -> Iterator[SourceRow]:
-    """The rows up to `until` (None: all) that a live run drops: older than an earlier row by over the lateness."""
+    """Yield the rows that a live run would drop, because they come later than the source's lateness allows.
+
+    Such a row is older than an earlier row by more than the lateness. Rows after tick `until` (None: no limit) are left
+    out.
+    """
     latest = 0
     time = source.time or source.format.default_time_column
     for path in find_files(source.paths, folder, extent.name):
@@ -72,7 +79,10 @@ def read_versions(
     folder: Path | None,
     until: int | None = None,
 ) -> list[TableVersion]:
-    """Read table versions up to tick `until` (None: all): one per file, one per tick of rows, or one from tick 0."""
+    """Read the versions of a table up to tick `until` (None: all).
+
+    There is one version per file, one per tick of the rows, or a single one from tick 0.
+    """
     contents: dict[int, list[Row]] = {}
     if isinstance(source, FileVersions):
         for tick, pattern in source.versions:
@@ -98,9 +108,10 @@ def rows_of_file(
     time_required: bool = False,
     read: Callable[[object, Type], Value] | None = None,
 ) -> Iterator[SourceRow]:
-    """Rows of a file, converted by `read`; ticks from column `time`, else 0, or DataError if `time_required`.
+    """Read the rows of a file and convert their values with `read`.
 
-    DataError as well if a value does not fit its type, or if an attribute has no column. `read` converts one value.
+    Ticks come from the column `time`. Without one they are 0, or DataError is raised if `time_required`. DataError as
+    well if a value does not fit its type, or if an attribute has no column.
     """
     form = source.format
     unit = _UNITS.get(form, "line")
@@ -135,7 +146,7 @@ def rows_of_file(
 
 
 def _time_value(value: object, source: Files | FileVersions, origin: Origin, column: str) -> object:
-    """The value of a time column, as ISO 8601 text if the catalog declares another time format.
+    """Return a row's value of a time column, as ISO 8601 text if the catalog declares another time format.
 
     DataError if it does not have that format.
     """
@@ -153,7 +164,10 @@ def _time_value(value: object, source: Files | FileVersions, origin: Origin, col
 def column_index(
     column: str, columns: list[str], path: str, extent: Extent, hint: str | None = None, *, name: str | None = None
 ) -> int:
-    """Number (from 0) of `column` for attribute `name`, None: the time; DataError with `hint` if absent or twice."""
+    """Return the number, from 0, of a file's column for an attribute; raise DataError if it is missing or occurs twice.
+
+    `name` is the attribute, or None for the time; `hint` is the remedy in the error.
+    """
     if columns.count(column) == 1:
         return columns.index(column)
     if column in columns:
@@ -174,7 +188,7 @@ def column_index(
 
 
 def _value(record: FileRecord, index: int, columns: list[str], origin: Origin) -> object:
-    """The value of column number `index` (from 0) in a record; DataError if a JSON object lacks that column's name."""
+    """Return the value of a column, by its number from 0, in a record; raise DataError if a JSON object lacks it."""
     value = record.values[index]
     if value is MISSING:
         raise origin.error(f"no value for {columns[index]}", "write null where there is no value")

@@ -70,10 +70,10 @@ def stream(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read a stream (streaming if `live`): `tick_number c0 ...`, `row_order` if `with_order`; `count` counts the rows.
+    """Read the files of a stream as a Spark DataFrame of ticks and attributes.
 
-    `count` counts the rows that are read.
-    `row_order` orders the rows of one tick. The frame is streaming if `live`.
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`, which orders the rows of one tick. The
+    frame is streaming if `live`. `count` counts the rows that are read.
     """
     source = extent.source
     if not isinstance(source, Files):
@@ -87,9 +87,10 @@ def stream(
 def table(
     spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
 ) -> DataFrame:
-    """A table's files in `folder` as DataFrame: tick `version`, attributes `c0`, ..., `row_order` if `with_order`.
+    """Read the files of a table as a Spark DataFrame of versions and attributes.
 
-    `version` is the tick from which a row is valid; `row_order` orders the rows of a version.
+    Its columns are the tick `version`, attributes `c0`, ... and, if `with_order`, `row_order`. `version` is the tick
+    from which a row is valid; `row_order` orders the rows of a version.
     """
     source = extent.source
     if isinstance(source, FileVersions):
@@ -105,12 +106,12 @@ def table(
 
 
 def _union(frames: Iterable[DataFrame]) -> DataFrame:
-    """Union, by column names, the frames of an extent whose files need several Spark readers."""
+    """Unite, by column names, the DataFrames of a source whose files need several Spark readers."""
     return reduce(DataFrame.unionByName, frames)
 
 
 def _raw(scan: FileScan, part: FilePart) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
-    """Read files without converting values: the frame, the Spark type of the tick, and the types of the attributes.
+    """Read files without converting values; return the frame and the Spark types of the tick and the attributes.
 
     The columns are `rt` for the tick, `r0`, ... for the values, `bad` for the error of a row that cannot be split, and
     `file` and `row` for its file and number if rows are numbered.
@@ -161,7 +162,7 @@ def _raw(scan: FileScan, part: FilePart) -> tuple[DataFrame, T.DataType, list[T.
 
 
 def _lines(scan: FileScan, part: FilePart) -> DataFrame:
-    """Read text files into one row per `line`; if rows must be ordered, with its `file` and its number `row`.
+    """Read text files into rows of one `line` each; if rows must be ordered, with `file` and line number `row`.
 
     Track and AIS files are first converted to JSON lines.
     """
@@ -181,20 +182,20 @@ def _lines(scan: FileScan, part: FilePart) -> DataFrame:
 
 
 def _is_row(scan: FileScan, part: FilePart, line: Column) -> Column:
-    """The condition that a text line holds a row: it is not empty, and not the CSV header."""
+    """Build the condition that a text line holds a row: it is not empty, and it is not the CSV header."""
     if scan.form is Format.CSV:
         return (line != "") & (line != part.header)
     return F.trim(line, F.lit(" \t\n\x0b\f\r")) != ""
 
 
 def _rows_as_json(form: str) -> Callable[[Column, Column], Column]:
-    """Create the Spark UDF from the text and path of a file of format `form` (gpx, geojson, ais) to JSON rows."""
+    """Create the Spark UDF that converts the text of a track file (gpx, geojson or ais) to rows of JSON."""
     strings = T.ArrayType(T.StringType())
     return F.udf(lambda text, path: track_json_lines(form, text.removeprefix("\ufeff"), path), strings)
 
 
 def _parquet(scan: FileScan, part: FilePart, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
-    """Read Parquet files without converting values; returns the frame and the Spark types of `time` and attributes."""
+    """Read Parquet files without converting values; return the frame and the Spark types of the time and attributes."""
     frame = scan.count(load_files(scan, part, "parquet"), F.lit(1))
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     number_columns = [file_path(), F.col("_metadata.row_index").alias(ROW)] if scan.numbered else []
@@ -209,7 +210,7 @@ def _parquet(scan: FileScan, part: FilePart, time: str | None) -> tuple[DataFram
 
 
 def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
-    """Read files with the tick in a column named `tick`, attributes in `c0`, ...; a bad value fails the query.
+    """Read files into a frame with attributes `c0`, ... and ticks in a column named `tick`; bad values fail the query.
 
     Expressions that are used repeatedly get their own projection.
     """
@@ -257,7 +258,7 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
 
 
 def _checked_tick(scan: FileScan) -> Column:
-    """The tick of a row as a column that fails the query if the line is malformed or the tick impossible.
+    """Build the column with the tick of a row; the query fails if the line is malformed or the tick impossible.
 
     A tick is impossible if it is negative, or off the schedule of a sensed extent.
     """
@@ -276,14 +277,18 @@ def _checked_tick(scan: FileScan) -> Column:
 
 
 def _fail(scan: FileScan, name: str, text: Column, problem: str) -> Column:
-    """A column that fails the query on evaluation, saying: `text` in column `name` of the file has this `problem`."""
+    """Build a column that fails the query when it is evaluated, because a value in a file is not valid.
+
+    The message says that `text` in the column `name` has this `problem`.
+    """
     quoted_text = F.coalesce(F.concat(F.lit("'"), escaped_text(F.substring(text, 1, 80)), F.lit("'")), F.lit("nothing"))
     return F.raise_error(F.concat(F.lit(f"{scan.extent.name}: {name}: "), quoted_text, F.lit(f" {problem}")))
 
 
 def _order(scan: FileScan, part: FilePart) -> Column:
-    """The column to sort one tick's rows: sensed with sites: by site; if `order` is declared: by it; else file and row.
+    """Build the column by which Spark sorts the rows of one tick.
 
+    Rows of a sensed source with sites are sorted by site; others by the declared `order`, or else by file and line.
     Declared columns are followed by all values.
     """
     extent = scan.extent

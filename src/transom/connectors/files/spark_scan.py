@@ -67,7 +67,7 @@ class FileScan:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The column in the files for each attribute, by the attribute's name."""
+        """The name of the column in the files for each attribute, by the attribute's name."""
         return dict(zip(self.extent.names, self.source.columns(self.extent.names), strict=True))
 
     @property
@@ -77,12 +77,12 @@ class FileScan:
 
     @property
     def numbered(self) -> bool:
-        """Whether file and line number of rows are read, to order the rows of one tick if nothing else does."""
+        """Whether file and line number of each row are read, because nothing else orders the rows of one tick."""
         return self.with_order and not self.extent.order and not has_site_order(self.extent)
 
 
 def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folder: Path | None) -> list[FilePart]:
-    """Group files in `folder` by the Spark reader they need; patterns are (glob, its table version's tick or None).
+    """Group files in `folder` by the Spark reader that they need.
 
     Patterns are (glob, tick from which the files' rows are valid); None if the rows have ticks themselves.
     """
@@ -113,7 +113,7 @@ def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folde
 
 
 def _local_files(scan: FileScan, pattern: str, folder: Path | None) -> list[str]:
-    """The local files that match a glob; DataError if none does, except in some live runs.
+    """List the local files that match a glob pattern; raise DataError if there are none, except in some live runs.
 
     A live run over JSON lines, or over a format that Python parses, may begin without files.
     """
@@ -122,9 +122,10 @@ def _local_files(scan: FileScan, pattern: str, folder: Path | None) -> list[str]
 
 
 def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
-    """The column names of a file, and the text (CSV header, Parquet schema) that files of one reader share.
+    """Return the column names of a file, and the text that all files of one Spark reader share.
 
-    Both are empty for formats whose files need not have equal columns.
+    That is the header of CSV or the schema of Parquet. Both are empty for formats whose files need not have equal
+    columns.
     """
     if scan.form is Format.JSONL or scan.form.parsed_in_python:
         return (), ""
@@ -142,7 +143,7 @@ def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
 
 
 def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | None) -> FilePart:
-    """The reader of files that only Spark can access (s3://...), a table's version from tick `since` if not None.
+    """Build the part for files that only Spark can access (s3://...); `since` is the tick of a table version, or None.
 
     `since` is the tick from which their rows are valid; None if the rows have ticks themselves.
     """
@@ -177,11 +178,11 @@ def load_files(scan: FileScan, part: FilePart, form: str, **options: str) -> Dat
 
 
 def file_path() -> Column:
-    """The column `file` with the URL-decoded path of the file that a row comes from."""
+    """Build the column `file`, the URL-decoded path of the file that a row comes from."""
     path = F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))
     return F.url_decode(path).alias(FILE)
 
 
 def has_site_order(extent: Extent) -> bool:
-    """Whether the rows of one tick are ordered by the extent's declared sites (S37): it is sensed and has some."""
+    """Whether the rows of one tick are ordered by site (S37), which holds for sensed sources that declare sites."""
     return extent.kind is ExtentKind.SENSED and extent.site is not None and bool(extent.sites)

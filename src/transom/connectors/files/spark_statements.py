@@ -37,7 +37,10 @@ def stream(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read RDF files (streaming if `live`): `tick_number`, terms `c0` to `c2`, `row_order`...; `count` counts rows."""
+    """Read the statements of RDF files as a Spark DataFrame, streaming if `live`.
+
+    Its columns are `tick_number`, the terms `c0` to `c2`, and the `row_order`. `count` counts the rows.
+    """
     remote = [pattern for pattern in source.paths if "://" in pattern]
     paths_as_written = find_files(remote or source.paths, folder, extent.name) if remote or not live else ()
     names_by_path = {os.path.abspath(path): path for path in paths_as_written}
@@ -51,7 +54,10 @@ def stream(
 
 
 def table(spark: SparkSession, extent: Extent, source: Files, folder: Path | None) -> DataFrame:
-    """Read the graph in the files of `source`, relative to `folder`: a DataFrame of subject, predicate and object."""
+    """Read the RDF graph in the files of `source` as a Spark DataFrame of subject, predicate and object.
+
+    Relative paths start from `folder`.
+    """
     [version] = read_graph(extent, source, folder)
     return statement_table(spark, version.rows)
 
@@ -59,9 +65,9 @@ def table(spark: SparkSession, extent: Extent, source: Files, folder: Path | Non
 def _read(
     extent: Extent, source: Files, calendar: Calendar, names_by_path: Mapping[str, str], entry: dict[str, Any]
 ) -> DecodedStatements:
-    """Decode the RDF file of `entry`, a row of a frame; messages use its path as in the catalog (`names_by_path`).
+    """Decode the RDF file of `entry`, a row of a frame.
 
-    Messages name those.
+    Error messages name its path as the catalog has it (`names_by_path`).
     """
     path = str(entry[FILE]).removeprefix("file:")
     path = f"/{path.lstrip('/')}"

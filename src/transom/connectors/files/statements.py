@@ -30,7 +30,7 @@ TIME, PAYLOAD = "t", "payload"
 def read_statements(
     extent: Extent, source: Files, calendar: Calendar, folder: Path | None, rejected: list[RejectedMessage]
 ) -> list[Element]:
-    """Read a stream of RDF statements, by tick, from files in `folder`; invalid messages are added to `rejected`.
+    """Read a stream of RDF statements, ordered by tick, from files in `folder`; invalid messages go to `rejected`.
 
     Statements after the last tick of a run are kept, because they end the validity of earlier ones.
     """
@@ -42,7 +42,7 @@ def read_statements(
 def statements_of_file(
     extent: Extent, source: Files, path: str, calendar: Calendar, rejected: list[RejectedMessage]
 ) -> Iterator[SourceRow]:
-    """Read the RDF statements of one file, in file order; invalid messages are appended to `rejected`."""
+    """Read the RDF statements of one file in their order; invalid messages are appended to `rejected`."""
     ending = Path(path).suffix.lower()
     if ending in FORMAT_BY_SUFFIX and source.payload is None:
         yield from _terms(extent, source, path, calendar)
@@ -62,7 +62,7 @@ def statements_of_file(
 
 
 def read_graph(extent: Extent, source: Files, folder: Path | None) -> list[TableVersion]:
-    """Read an RDF graph from files in `folder`, as a version from tick 0; files share no blank nodes."""
+    """Read an RDF graph from files in `folder`, as a version from tick 0 on; files share no blank nodes."""
     rows: list[tuple[str, str, str]] = []
     for number, path in enumerate(find_files(source.paths, folder, extent.name)):
         base, node_prefix = Path(path).absolute().as_uri(), f"{extent.name}.{number}."
@@ -78,7 +78,7 @@ def read_graph(extent: Extent, source: Files, folder: Path | None) -> list[Table
 
 
 def _terms(extent: Extent, source: Files, path: str, calendar: Calendar) -> Iterator[SourceRow]:
-    """Read the RDF statements in a table file with columns t, s, p and o, whose terms are written as in SPARQL."""
+    """Read RDF statements from a table file with columns t, s, p and o, whose terms are written as in SPARQL."""
     table = replace(source, format=FORMAT_BY_SUFFIX[Path(path).suffix.lower()], time=TIME)
     read = partial(term_text, prefixes=dict(source.prefixes))
     for row in rows_of_file(extent, path, table, calendar, TIME, time_required=True, read=lambda value, _: read(value)):
@@ -87,7 +87,10 @@ def _terms(extent: Extent, source: Files, path: str, calendar: Calendar) -> Iter
 
 
 def _messages(extent: Extent, source: Files, path: str) -> Iterator[tuple[Origin, str, object, object]]:
-    """Read origin, location, payload and time of each RDF message in a table file; time None if payloads state it."""
+    """Yield the RDF messages in the rows of a table file: origin, location, payload and time.
+
+    The time is None if the payloads state it.
+    """
     names = (PAYLOAD, TIME) if source.time is None else (PAYLOAD,)
     hint = "columns are t, s, p and o, or t and payload with `format` in the catalog"
     try:
@@ -104,7 +107,7 @@ def _messages(extent: Extent, source: Files, path: str) -> Iterator[tuple[Origin
 
 
 def _content(path: str) -> bytes:
-    """The bytes of the file at a path; DataError if it cannot be read."""
+    """Return the bytes of a file; raise DataError if it cannot be read."""
     try:
         return Path(path).read_bytes()
     except OSError as error:

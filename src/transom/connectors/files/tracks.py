@@ -83,23 +83,26 @@ def read_gpx(text: str, path: str) -> Iterator[FileRecord]:
 
 
 def _local_name(tag: str) -> str:
-    """The name of an XML element without its namespace: `{http://...}trk` is `trk`."""
+    """Return the name of an XML element without its namespace: `{http://...}trk` becomes `trk`."""
     return tag.rpartition("}")[2]
 
 
 def _children(element: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
-    """The direct children of an XML element that are called `name`, in any namespace."""
+    """Yield the direct children of an XML element that have this name, in any namespace."""
     return (child for child in element if _local_name(child.tag) == name)
 
 
 def _text(element: ElementTree.Element, name: str) -> str | None:
-    """The text of an XML element's first child called `name`; None if it is absent or empty."""
+    """Return the text of an XML element's first child with this name; None if it is absent or empty."""
     child = next(_children(element, name), None)
     return ((child.text or "").strip() or None) if child is not None else None
 
 
 def _number(text: str | None, name: str, point_number: int, path: str) -> float | None:
-    """Parse a track point's attribute `name`, such as lon; None if `text` is None, DataError if not a number."""
+    """Parse a number of a track point, such as its longitude `lon`; raise DataError if it is not a number.
+
+    No text (None) gives None.
+    """
     try:
         return None if text is None else float(text)
     except ValueError as error:
@@ -126,7 +129,10 @@ def read_geojson(text: str, path: str) -> Iterator[FileRecord]:
 
 
 def _features(text: str, path: str) -> Iterator[Mapping[str, object]]:
-    """The features in a GeoJSON text: of one feature, a collection, or one of these per line; else DataError."""
+    """Yield the features in a GeoJSON text: a feature, a collection, or several of these, one per line.
+
+    DataError is raised for anything else.
+    """
     documents: list[object]
     try:
         documents = [json.loads(text)]
@@ -147,7 +153,7 @@ def _features(text: str, path: str) -> Iterator[Mapping[str, object]]:
 
 
 def _points(feature: Mapping[str, object], path: str) -> Iterator[dict[str, object]]:
-    """The rows of a GeoJSON feature, by column name: one for a point, or one per vertex of a line."""
+    """Yield the rows of a GeoJSON feature, by column name: one for a point, or one per vertex of a line."""
     properties = feature.get("properties")
     attributes = dict(properties) if isinstance(properties, dict) else {}
     if "id" in feature:
@@ -166,9 +172,10 @@ def _points(feature: Mapping[str, object], path: str) -> Iterator[dict[str, obje
 
 
 def _line_points(lines: Sequence[object], attributes: dict[str, object], path: str) -> Iterator[dict[str, object]]:
-    """A row per vertex of a GeoJSON feature's lines: position, time, `attributes`; DataError unless each has a time.
+    """Yield a row for each vertex of a GeoJSON feature's lines: position, time and the feature's attributes.
 
-    `attributes` are the properties of the feature, which also hold the times.
+    DataError is raised unless each vertex has a time. `attributes` are the properties of the feature, which also hold
+    the times.
     """
     nested = attributes.get("coordinateProperties")
     holder = nested if isinstance(nested, dict) and any(key in nested for key in _TIMES) else attributes
@@ -187,7 +194,7 @@ def _line_points(lines: Sequence[object], attributes: dict[str, object], path: s
 
 
 def _position(coordinates: object, path: str) -> dict[str, object]:
-    """The columns lon, lat and ele (None if absent) of GeoJSON coordinates; DataError if they are not numbers."""
+    """Return the columns lon, lat and ele (or None) of GeoJSON coordinates; raise DataError if they are no numbers."""
     match coordinates:
         case [int() | float() as lon, int() | float() as lat, *rest]:
             return {"lon": lon, "lat": lat, "ele": rest[0] if rest else None}
@@ -196,5 +203,5 @@ def _position(coordinates: object, path: str) -> dict[str, object]:
 
 
 def _stem(path: str) -> str:
-    """The name of a file without folder and extension, for the column `file` of track files."""
+    """Return a file's name without folder and extension, for the column `file` of track files."""
     return os.path.splitext(os.path.basename(path))[0]

@@ -10,7 +10,7 @@ from transom.connectors.generate.draws import Draw, exponential
 
 
 def arrival_ticks(setting: PoissonArrivals | RegularArrivals, draw: Draw, until: int) -> Iterator[int]:
-    """The ticks, up to `until`, at which generated rows of a pushed extent arrive; repeated if several arrive."""
+    """Yield the ticks up to `until` at which generated rows arrive; a tick is repeated if several rows arrive."""
     match setting:
         case RegularArrivals(every=every):
             yield from range(0, until + 1, every)
@@ -25,7 +25,7 @@ def arrival_ticks(setting: PoissonArrivals | RegularArrivals, draw: Draw, until:
 
 
 def is_missing(gaps: Gaps, draw: Draw, tick: int) -> bool:
-    """Whether the next generated row is left out: by the declared chance, or because its tick is in a declared gap.
+    """Whether the next generated row is left out, at random or because its tick is in a declared gap.
 
     Draws once per row if the chance is above 0.
     """

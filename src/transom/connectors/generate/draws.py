@@ -14,7 +14,7 @@ Draw = Callable[[], float]
 
 
 def make_draw(seed: int, extent: str, site: object, name: str) -> Draw:
-    """Create the random sequence for attribute `name` at one site; it is reproducible, and independent of others."""
+    """Create the reproducible sequence of random numbers for one attribute at one site, independent of all others."""
     return random.Random(f"{seed}/{extent}/{site}/{name}").random  # noqa: S311 - made-up data, no secrets
 
 
@@ -30,7 +30,7 @@ def exponential(draw: Draw, mean: float) -> float:
 
 
 def weighted_index(draw: Draw, weights: Sequence[float]) -> int:
-    """Draw a random number, from 0, of an item in `weights`; each is as probable as its weight."""
+    """Choose an item at random, each as probable as its weight, and return its number from 0."""
     remaining = draw() * math.fsum(weights)
     last = 0
     for index, weight in enumerate(weights):

@@ -20,7 +20,7 @@ _ARRIVALS = "/arrivals"
 
 
 def read_generated(extent: Extent, source: Generator, calendar: Calendar, until: int) -> list[Element]:
-    """Generate the elements of a stream up to tick `until`; a greater `until` only adds elements."""
+    """Generate the rows of a stream up to tick `until`; a greater `until` only adds rows."""
     rows: Iterator[SourceRow]
     if extent.kind is ExtentKind.SENSED:
         rows = (row for site in extent.sites for row in _readings(extent, source, calendar, site, until))
@@ -30,12 +30,12 @@ def read_generated(extent: Extent, source: Generator, calendar: Calendar, until:
 
 
 def _readings(extent: Extent, source: Generator, calendar: Calendar, site: Value, until: int) -> Iterator[SourceRow]:
-    """Generate the rows of one site of a sensed extent: one per acquisition tick up to `until`."""
+    """Generate the rows of one site of a sensed source: one at each acquisition tick up to `until`."""
     return _rows(extent, source, calendar, site, range(0, until + 1, extent.every or 1))
 
 
 def _arrivals(extent: Extent, source: Generator, calendar: Calendar, until: int) -> Iterator[SourceRow]:
-    """Generate the rows of a pushed extent up to tick `until`; UsageError if the catalog declares no arrivals."""
+    """Generate the rows of a pushed source up to tick `until`; raise UsageError if the catalog declares no arrivals."""
     if source.arrivals is None:
         raise UsageError(f"nothing says when rows of {extent.name} arrive", hint="give arrivals: {every: 5 s}")
     ticks = arrival_ticks(source.arrivals, make_draw(source.seed, extent.name, "", _ARRIVALS), until)
@@ -45,9 +45,9 @@ def _arrivals(extent: Extent, source: Generator, calendar: Calendar, until: int)
 def _rows(
     extent: Extent, source: Generator, calendar: Calendar, site: Value, ticks: Iterable[int]
 ) -> Iterator[SourceRow]:
-    """Generate a row of `site` (None: no sites) per tick, except in gaps, which do not change other rows' values.
+    """Generate a row of one site (None: no sites) for each tick, except in gaps.
 
-    `site` is None for a pushed extent. Missing rows draw their values, too.
+    `site` is None for a pushed extent. Gaps do not change the values of other rows: missing rows draw theirs, too.
     """
     label = "" if site is None else site
     gap_draw = make_draw(source.seed, extent.name, label, _GAPS)

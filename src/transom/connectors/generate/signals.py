@@ -28,7 +28,7 @@ _DIGITS = 6
 
 
 def make_signal(setting: Signal, kind: Type, site: Value, draw: Draw, calendar: Calendar) -> NextValue:
-    """Create the generator of one attribute: a function that takes the tick of the next row and returns its value.
+    """Create the function that generates one attribute: it takes the tick of the next row and returns its value.
 
     `setting` is the declared signal, such as a random walk, `kind` the type of the attribute.
     """
@@ -50,11 +50,11 @@ def make_signal(setting: Signal, kind: Type, site: Value, draw: Draw, calendar: 
 
 
 def _walk(setting: WalkSignal, draw: Draw) -> Callable[[int], float]:
-    """Create the function for the values of a random walk: each call moves by at most one step, within the bounds."""
+    """Create the generator of a random walk, which moves by at most one step per row and stays within its bounds."""
     value: float | None = None
 
     def step(tick: int) -> float:
-        """The next value of the random walk; it does not depend on the tick."""
+        """Return the next value of the random walk, whatever the tick is."""
         nonlocal value
         if value is None:
             value = setting.start
@@ -66,7 +66,7 @@ def _walk(setting: WalkSignal, draw: Draw) -> Callable[[int], float]:
 
 
 def _reflected(value: float, low: float | None, high: float | None) -> float:
-    """Reflect a random walk's value at its bounds `low` and `high` (None: no bound), so that it lies between them.
+    """Reflect the value of a random walk at its bounds `low` and `high` (None: no bound), so that it lies between them.
 
     It is clamped if one reflection is not enough.
     """
@@ -78,10 +78,10 @@ def _reflected(value: float, low: float | None, high: float | None) -> float:
 
 
 def _sine(setting: SineSignal, draw: Draw) -> Callable[[int], float]:
-    """Create the function for the values of a sine wave by tick, with noise if it is declared."""
+    """Create the generator of a sine wave over the ticks, with noise if it is declared."""
 
     def wave(tick: int) -> float:
-        """The value of the sine wave at a tick, plus normally distributed noise if it is declared."""
+        """Return the value of the sine wave at a tick, with normally distributed noise if it is declared."""
         phase = (tick % setting.period) / setting.period
         value = setting.mean + setting.amplitude * math.sin(2.0 * math.pi * phase)
         return value + setting.noise * normal(draw) if setting.noise else value
@@ -90,10 +90,10 @@ def _sine(setting: SineSignal, draw: Draw) -> Callable[[int], float]:
 
 
 def _rounded(values: Callable[[int], float], kind: Type) -> NextValue:
-    """Wrap a signal: values rounded to integers or six decimals, as finer digits may differ between machines."""
+    """Round the values of a generator, to integers or six decimals, as finer digits may differ between machines."""
 
     def rounded(tick: int) -> Value:
-        """The next value of the signal, rounded and converted to the attribute's type."""
+        """Return the next value of the generator, rounded and converted to the attribute's type."""
         value = values(tick)
         if kind is Type.INTEGER:
             return round(value)
@@ -104,10 +104,10 @@ def _rounded(values: Callable[[int], float], kind: Type) -> NextValue:
 
 
 def _instant(calendar: Calendar) -> NextValue:
-    """Create the signal of a TIMESTAMP attribute that holds the instant at which the row's tick begins."""
+    """Create the generator of a TIMESTAMP attribute: the instant at which the row's tick begins."""
 
     def instant(tick: int) -> Value:
-        """The instant at which a tick begins; UsageError if it is after the year 9999."""
+        """Return the instant at which a tick begins; raise UsageError if it is after the year 9999."""
         try:
             return calendar.instant_of(tick)
         except OverflowError as error:

@@ -42,10 +42,10 @@ class _GeneratorSettings:
 def stream(
     spark: SparkSession, extent: Extent, calendar: Calendar, *, live: bool, with_order: bool, until: int | None = None
 ) -> DataFrame:
-    """Rows to tick `until` (None: endless), streaming if `live`: `tick_number c0`..., and `row_order` if `with_order`.
+    """Generate the rows of a stream as a Spark DataFrame, streaming if `live`, up to tick `until` (None: endless).
 
-    A live frame without `until` follows the wall clock and contains the completed ticks.
-    It is streaming if `live`; `until` is the last tick.
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. A live frame without `until` follows the
+    wall clock and contains the completed ticks.
     """
     if not isinstance(extent.source, Generator):
         raise UsageError(f"{extent.name} is not generated")
@@ -62,7 +62,7 @@ def stream(
 
 
 def _check_age(extent: Extent, tick: int) -> None:
-    """DataError if the ticks from 0 to `tick`, which a live generator must produce first, are too many."""
+    """Raise DataError if a live generator would have to begin with too many ticks, those from 0 to `tick`."""
     if tick > LONGEST:
         message = f"{extent.name} would be generated from tick 0 to now, which are {tick} ticks"
         raise DataError(message, hint="set `epoch` in the catalog to a time not long ago, or give until")
@@ -77,7 +77,7 @@ class GeneratedSource(DataSource):
         return _NAME
 
     def schema(self) -> StructType:
-        """The columns of a generated frame: `tick_number`, `c0`, ..., `row_order`."""
+        """The columns of a frame of generated rows: `tick_number`, `c0`, ... and `row_order`."""
         schema = StructType().add(TICK_NUMBER, LongType())
         for index, attribute in enumerate(self._settings().extent.schema):
             schema = schema.add(f"c{index}", spark_type(attribute.type))
@@ -92,7 +92,7 @@ class GeneratedSource(DataSource):
         return GeneratedStreamReader(self._settings())
 
     def _settings(self) -> _GeneratorSettings:
-        """Decode the generator's settings from the option that `stream` has set."""
+        """Decode the generator's settings from the Spark option in which `stream` has put them."""
         pickled = base64.b64decode(self.options["setting"])
         settings: _GeneratorSettings = pickle.loads(pickled)  # noqa: S301 - written by `stream` in this process
         return settings
@@ -128,7 +128,7 @@ class GeneratedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def latestOffset(  # noqa: N802 - Spark's name
         self, start: Mapping[str, int] | None = None, limit: object = None
     ) -> dict[str, int]:
-        """The last readable tick: the generator's end or, if endless, the last completed tick; at least `start`.
+        """Return the last tick to read now: the last completed one or the generator's end, but at least `start`.
 
         It never decreases. Spark 4.1 passes no start.
         """
@@ -136,14 +136,14 @@ class GeneratedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return {"tick": max(latest, -1, start["tick"] if start else -1)}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """Fix the last tick for Trigger.AvailableNow to the current one.
+        """Fix the last tick of a Trigger.AvailableNow run to the current tick.
 
         Ticks that end while the query runs belong to the next run.
         """
         self._target = self._latest_tick()
 
     def _latest_tick(self) -> int:
-        """The tick at which the generator ends; without an end, the last completed one now."""
+        """Return the generator's last tick or, if it is endless, the last completed tick."""
         if self._settings.until is not None:
             return self._settings.until
         latest = last_completed_tick(self._settings.calendar)
@@ -151,7 +151,7 @@ class GeneratedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         return latest
 
     def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[TickRange]:
-        """The ticks after offset `start` up to `end` as one partition; empty if there are none."""
+        """Return the ticks after offset `start` up to `end` as one partition; an empty list if there are none."""
         return [TickRange(start["tick"], end["tick"])] if start["tick"] < end["tick"] else []
 
     def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
@@ -164,7 +164,7 @@ _element_cache: dict[bytes, tuple[int, list[Element]]] = {}
 
 
 def _rows(settings: _GeneratorSettings, start: int, end: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the generated rows of the ticks after `start` up to `end`, as (tick, values..., row number)."""
+    """Yield the generated rows for the ticks after `start` up to `end`, as (tick, values..., row number)."""
     elements = _elements(settings, end)
     first = bisect_right(elements, start, key=lambda element: element.tick)
     last = bisect_right(elements, end, key=lambda element: element.tick)
@@ -173,7 +173,7 @@ def _rows(settings: _GeneratorSettings, start: int, end: int) -> Iterator[tuple[
 
 
 def _elements(settings: _GeneratorSettings, end: int) -> list[Element]:
-    """The generated stream from tick 0 to at least `end`; cached, as signals can only be generated from the start."""
+    """Generate the stream from tick 0 to at least `end`; it is cached, since generators can only begin at the start."""
     key = pickle.dumps((settings.extent, settings.calendar))
     cached = _element_cache.get(key)
     if cached is not None and cached[0] >= end:

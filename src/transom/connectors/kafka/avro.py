@@ -37,7 +37,7 @@ class AvroReader(MessageReader):
     """Decodes the Avro records of one extent."""
 
     def __init__(self, extent: Extent, calendar: Calendar, source: Kafka) -> None:
-        """Create a decoder of Avro messages with the source's schema; UsageError without the Avro library."""
+        """Create a decoder of Avro messages with the source's schema; raise UsageError without the Avro library."""
         super().__init__(extent, calendar, source.fields, source.time, Payload.AVRO)
         record = RecordSchema(source.schema or "")
         self._library = require_library("fastavro", "avro", "avro")
@@ -46,10 +46,9 @@ class AvroReader(MessageReader):
         self._clock = None if source.time is None else record.leaf(source.time)
 
     def rows(self, raw: bytes, envelope: Mapping[str, object], now: datetime) -> list[DecodedRow]:
-        """Decode an Avro message, with attributes `envelope` from outside it, to a row or RejectError; ignores `now`.
+        """Decode an Avro message to a row, or raise RejectError; `now` is ignored.
 
         `envelope` holds the attributes that are outside the payload, such as Kafka headers.
-        `now` is its arrival time, which is not used.
         """
         if len(raw) > MAX_MESSAGE_BYTES:
             raise RejectError(RejectReason.SIZE, f"{len(raw)} bytes, at most {MAX_MESSAGE_BYTES}")
@@ -65,7 +64,7 @@ class AvroReader(MessageReader):
         return [DecodedRow(tick, self._row({**envelope, **typed}, read_value, envelope))]
 
     def _record(self, raw: bytes) -> Any:
-        """Decode the bytes of an Avro record, ignoring trailing bytes; RejectError if it does not fit the schema."""
+        """Decode an Avro record, ignoring trailing bytes; raise RejectError if it does not fit the schema."""
         try:
             content = self._library.schemaless_reader(
                 io.BytesIO(raw), self._schema, handle_unicode_errors="surrogateescape"
@@ -78,7 +77,7 @@ class AvroReader(MessageReader):
 
 
 def _field_value(value: Any, leaf: RecordField) -> Any:
-    """The value of a (nested) field in an Avro record; None if a parent is null, or an array is too short."""
+    """Return the value of a (nested) field in an Avro record; None if a parent is null or an array too short."""
     for step, name in leaf.steps:
         if value is None:
             return None
@@ -90,7 +89,7 @@ def _field_value(value: Any, leaf: RecordField) -> Any:
 
 
 def _check_text(value: object) -> None:
-    """RejectError if a value is text with invalid Unicode; other values pass."""
+    """Raise RejectError if a value is text with invalid Unicode; other values are accepted."""
     if isinstance(value, str):
         try:
             value.encode()
@@ -99,7 +98,7 @@ def _check_text(value: object) -> None:
 
 
 def _logical_value(raw: Any, leaf: RecordField, reason: RejectReason) -> object:
-    """Convert an Avro number or bytes to its logical type, such as timestamp; RejectError if out of range.
+    """Convert an Avro number or bytes to its logical type, such as timestamp; raise RejectError if out of range.
 
     Other values are unchanged. The RejectError has `reason`.
     """

@@ -27,9 +27,9 @@ class KafkaClient:
     """A Kafka client of the library as `handle`, and the last reason why it has no connection."""
 
     def __init__(self, broker: BrokerSettings, name: str, client_class: Any, extra_settings: dict[str, Any]) -> None:
-        """Create a `client_class` (such as Consumer) with the broker's and `extra_settings`; messages call it `name`.
+        """Create a client of the Kafka library, such as a Consumer, with the broker's settings and some more.
 
-        UsageError if its options are invalid.
+        Messages to the user call it `name`. UsageError if its options are invalid.
         """
         self.name = name
         self.kafka = require_library("confluent_kafka", "kafka", "kafka")
@@ -44,7 +44,7 @@ class KafkaClient:
             raise UsageError(f"the options of {name} do not fit", detail=client_error_text(error), hint=hint) from None
 
     def _record_problem(self, error: Any) -> None:
-        """Called on a connection error: remember it, unless a more specific one is remembered.
+        """Remember a connection error for messages, unless a more specific one is remembered already.
 
         A refusal is more specific than brokers that are down.
         """
@@ -54,13 +54,13 @@ class KafkaClient:
 
     @property
     def is_refused(self) -> bool:
-        """Whether a broker was reached, but TLS or the login failed."""
+        """Whether a broker was reached, but refused the login or the TLS connection."""
         codes = self.kafka.KafkaError
         refusals = (codes._SSL, codes._AUTHENTICATION, codes.SASL_AUTHENTICATION_FAILED)
         return self._problem is not None and self._problem.code() in refusals
 
     def topic(self, topic: str, patience: float) -> Any:
-        """Ask the broker for the metadata of a topic; DataError if there is no answer in `patience` seconds."""
+        """Ask the broker for the metadata of a topic; raise DataError if no answer comes in `patience` seconds."""
         end = time.monotonic() + patience
         while True:
             try:
@@ -72,7 +72,7 @@ class KafkaClient:
                     raise self.error(error) from None
 
     def error(self, error: BaseException) -> DataError:
-        """Translate an error of the Kafka library to a DataError with the reason and a hint for the user."""
+        """Translate an error of the Kafka library to a DataError with the reason, and a hint for the user."""
         codes = self.kafka.KafkaError
         detail, hint = client_error_text(error), "look whether the broker runs"
         if self._problem is not None and (self.is_refused or self._problem.code() != codes._ALL_BROKERS_DOWN):
@@ -85,9 +85,10 @@ class KafkaClient:
 
 
 def check_access(broker: BrokerSettings, name: str, topic: str) -> None:
-    """DataError if the brokers of `topic` (`name` in messages) refuse our login or TLS; Spark is slow to say so.
+    """Raise DataError if the brokers refuse our login or TLS; Spark would take long to report this.
 
-    Spark reports all other problems. Without TLS or a login, or without the Python client, nothing is checked.
+    Messages call the topic `name`. Spark reports all other problems. Without TLS or a login, or without the Python
+    client, nothing is checked.
     """
     if not is_secured(broker):
         return
@@ -106,7 +107,7 @@ def check_access(broker: BrokerSettings, name: str, topic: str) -> None:
 
 
 def _refused_certificate_text(settings: dict[str, Any]) -> str | None:
-    """Why a broker's TLS certificate is refused, as text; None if no broker's is refused.
+    """Return why a broker's TLS certificate is refused, as text; None if no broker's is refused.
 
     librdkafka does not report it.
     """
@@ -131,7 +132,7 @@ def connection_error_text(text: str) -> str:
 
 
 def client_error_text(error: BaseException) -> str:
-    """The message of an error of the Kafka library, without the client's settings (and their secrets)."""
+    """Return the message of an error of the Kafka library without the client's settings, which may hold secrets."""
     return str(error.args[0].str()) if error.args and hasattr(error.args[0], "str") else str(error)
 
 
@@ -139,4 +140,4 @@ class SilentLogger:
     """A logger that discards the library's messages."""
 
     def log(self, *message: object) -> None:
-        """Discard a log message of the Kafka library, because errors are raised as exceptions."""
+        """Discard a log message of the Kafka library, since errors are raised as exceptions anyway."""

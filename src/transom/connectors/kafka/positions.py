@@ -24,7 +24,7 @@ class TopicPositions:
 
 
 def topic_positions(source: Kafka | KafkaTopic) -> TopicPositions:
-    """Ask the broker for a topic's id, and each partition's first available offset; Unavailable on no answer."""
+    """Ask the broker for a topic's id and each partition's first available offset; raise Unavailable on no answer."""
     kafka, admin = (
         require_library("confluent_kafka", "kafka", "kafka"),
         require_library("confluent_kafka.admin", "kafka", "kafka"),
@@ -43,9 +43,9 @@ def topic_positions(source: Kafka | KafkaTopic) -> TopicPositions:
 
 
 def _first_offsets(kafka: Any, settings: dict[str, Any], topic: str, partitions: list[int]) -> dict[int, int]:
-    """The first available offset by partition of a topic; `kafka` is the client library, `settings` its options.
+    """Return the first available offset of each partition of a topic.
 
-    `kafka` is the Python client's library.
+    `kafka` is the client library, and `settings` are its options.
     """
     consumer = kafka.Consumer({**settings, "group.id": f"transom-{uuid4().hex}"}, logger=SilentLogger())
     try:

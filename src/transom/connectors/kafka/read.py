@@ -32,10 +32,10 @@ def read_topic(
     until: int | None = None,
     rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """Read a topic up to tick `until` (RDF: all, invalid to `rejected`): by tick, tie order, else offset (E1).
+    """Read a Kafka topic up to tick `until`, ordered by tick; an RDF topic is read to its end.
 
-    Rejected RDF messages are appended to `rejected`. Other rejected messages are skipped if the source has dead
-    letters, else DataError.
+    Ties keep the declared order, else that of the offsets (E1). Invalid RDF messages are added to `rejected`. Other
+    rejected messages are skipped if the source has dead letters, else DataError.
     """
     if source.payload.is_rdf:
         return ordered_elements(
@@ -47,7 +47,7 @@ def read_topic(
 def _statements(
     extent: Extent, source: Kafka, calendar: Calendar, rejected: list[RejectedMessage]
 ) -> Iterator[SourceRow]:
-    """Read a topic's RDF statements; a message with an invalid one is appended to `rejected` as a whole."""
+    """Read the RDF statements in a Kafka topic; a message with an invalid statement is rejected as a whole."""
     for message in messages(source):
         origin = _origin(extent, source, message)
         try:
@@ -61,26 +61,26 @@ def _statements(
 def statements_of_message(
     source: Kafka, calendar: Calendar, moment: object, value: bytes | None
 ) -> list[TimedStatement]:
-    """Decode a Kafka message's RDF statements, at time `moment` unless they state it; else RejectError.
+    """Decode the RDF statements of a Kafka message; raise RejectError if it is invalid.
 
-    Their time is the broker's timestamp, unless the messages state it.
+    They have the time `moment`, that of the broker, unless the message states their times.
     """
     reader = RdfReader(source.payload.value, calendar, source.time)
     return reader.rows(value, moment if source.time is None else None)
 
 
 def message_location(source: Kafka, partition: int, offset: int) -> str:
-    """Where a Kafka message is, as text for dead letters: topic-partition@offset."""
+    """Return the position of a Kafka message as text for dead letters: topic-partition@offset."""
     return f"{source.topic}-{partition}@{offset}"
 
 
 def _origin(extent: Extent, source: Kafka, message: KafkaMessage) -> Origin:
-    """Where a row comes from, for error messages: the offset and partition of its Kafka message."""
+    """Return where a row comes from, for error messages: partition and offset of its Kafka message."""
     return Origin(extent.name, message.offset, "offset", f"partition {message.partition} of {source.topic}")
 
 
 def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[SourceRow]:
-    """Read the rows of a topic; invalid messages are skipped if the source has dead letters, else DataError."""
+    """Read the rows of a Kafka topic; an invalid message is an error, unless the source has dead letters."""
     reader = MessageReader(extent, calendar, source.fields, source.time, source.payload, source.columns)
     if source.payload is Payload.AVRO:
         reader = AvroReader(extent, calendar, source)
@@ -106,7 +106,10 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[SourceR
 
 
 def last_tick(extent: Extent, source: Kafka, calendar: Calendar) -> int | None:
-    """The last tick that a row may have now without being ahead; None, for no limit, without dead letters."""
+    """Return the last tick that a row may have now; a later row is ahead of time. None means no limit.
+
+    There is no limit for sources without dead letters.
+    """
     if source.dead is None:
         return None
     return calendar.tick_of(datetime.now(UTC)) + extent.max_ahead_ticks(calendar)
@@ -124,13 +127,14 @@ class KafkaMessage(NamedTuple):
 
     @property
     def moment(self) -> datetime:
-        """The broker's timestamp of the message, as an instant in UTC."""
+        """The time that the broker recorded for the message, in UTC."""
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.stamp)
 
     def envelope_value(self, field: str) -> str | datetime | None:
-        """A Kafka message's timestamp, or its key or last header of a name as text, as `field` says; None if absent.
+        """Return the timestamp, key or a header of a Kafka message, as the catalog's `field` says; None if absent.
 
-        RejectError if it is not UTF-8.
+        Key and header become text; of several headers with the same name the last one counts. RejectError if it is not
+        UTF-8.
         """
         if field == "timestamp":
             return self.moment
@@ -143,7 +147,7 @@ class KafkaMessage(NamedTuple):
 
 
 def messages(source: Kafka, limit: int | None = None, *, first: bool = False) -> list[KafkaMessage]:
-    """Read the messages in a topic now; with `limit`, at most that many per partition: the last, or the `first`."""
+    """Read the messages that a Kafka topic holds now; with `limit`, only the last or `first` ones of each partition."""
     kafka = require_library("confluent_kafka", "kafka", "kafka")
     extra_settings = {
         "group.id": f"transom-{uuid4().hex}",
@@ -169,7 +173,7 @@ def messages(source: Kafka, limit: int | None = None, *, first: bool = False) ->
 def _partition(
     kafka: Any, consumer: Any, topic: str, partition: int, limit: int | None, first: bool
 ) -> Iterator[KafkaMessage]:
-    """Read a partition's messages; with `limit`, only that many: the first ones if `first`, else the last.
+    """Read the messages of one partition; with `limit`, only the last ones, or the first ones if `first`.
 
     `kafka` is the Python client's library.
     """

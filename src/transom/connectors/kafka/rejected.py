@@ -78,9 +78,9 @@ class DeadLetterSink:
     def for_extent(
         extent: Extent, source: Kafka, calendar: Calendar, folder: Path | None, checkpoint: Path, *, reject_late: bool
     ) -> DeadLetterSink | None:
-        """An extent's dead letter sink, for late rows too if `reject_late`; None if `source` names no folder for them.
+        """Create the dead letter sink of a source; None if the catalog names no folder for it.
 
-        UsageError if the folder was written by an earlier version.
+        It takes late rows, too, if `reject_late`. UsageError if the folder was written by an earlier version.
         """
         if source.dead is None:
             return None
@@ -103,11 +103,10 @@ class DeadLetterSink:
         )
 
     def with_reject_reasons(self, read: DataFrame) -> DataFrame:
-        """Fill column `reason` for late and ahead rows; as Spark runs it, it writes dead letters.
+        """Fill the column `reason` of rows that are late or ahead of time; rejected rows are written as dead letters.
 
         Every message must arrive here. None is filtered out before, because Spark pushes no filter below a
-        nondeterministic expression.
-        Apply it directly above the topic.
+        nondeterministic expression. Apply it directly above the topic.
         """
         find = F.arrow_udf(_reject_reasons(self), "string").asNondeterministic()
         return read.withColumn("reason", find(*_INPUT_COLUMNS))
@@ -115,14 +114,14 @@ class DeadLetterSink:
 
 @contextmanager
 def dead_letter_writer(sink: DeadLetterSink | None) -> Iterator[Callable[[pa.RecordBatch, pa.Array], None]]:
-    """Context manager of a function that writes a task's rejected messages to `sink`, or nothing if that is None.
+    """Open a context for one Spark task, with a function that writes its rejected messages as dead letters.
 
     The function takes a batch with `MESSAGE_COLUMNS` and the reasons of its messages. Without a sink it does nothing.
     """
     task: _PartitionTask | None = None
 
     def write(batch: pa.RecordBatch, reasons: pa.Array) -> None:
-        """Write the messages of a batch whose reject reason is not NULL as dead letters."""
+        """Write the messages in a batch that have a reject reason as dead letters."""
         nonlocal task
         if sink is not None and batch.num_rows:
             task = task or _PartitionTask(sink, batch.column("partition")[0].as_py())
@@ -138,10 +137,10 @@ def dead_letter_writer(sink: DeadLetterSink | None) -> Iterator[Callable[[pa.Rec
 
 
 def _reject_reasons(sink: DeadLetterSink) -> Any:
-    """Create the Arrow UDF that returns a message's reject reason, and writes rejected ones as dead letters."""
+    """Create the Arrow UDF that returns the reject reason of each message, and writes rejected ones as dead letters."""
 
     def add_reasons(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
-        """The UDF's body for a task: per message its reject reason, or NULL if it is accepted.
+        """Return, for each message of a task, its reject reason, or NULL if it is accepted.
 
         The batches are of one partition.
         """
@@ -166,7 +165,7 @@ class _PartitionTask:
     """The dead letters of one Spark task, which reads one partition in one micro-batch."""
 
     def __init__(self, sink: DeadLetterSink, partition: int) -> None:
-        """Prepare the dead letters of a partition: restore its latest tick, watermark and batch time."""
+        """Prepare the dead letters of a partition by restoring its latest tick, watermark and batch time."""
         self.sink = sink
         self.partition = partition
         self.query, self.batch = task_property(QUERY_ID), int(task_property(BATCH_ID))
@@ -185,7 +184,7 @@ class _PartitionTask:
         self.writer: pq.ParquetWriter | None = None
 
     def process(self, messages: dict[str, pa.Array]) -> pa.Array:
-        """Return the reject reasons of the next messages, NULL if accepted; write those rejected.
+        """Return the reject reasons of the next messages (NULL if accepted), and write the rejected ones.
 
         `messages` are columns by name.
         """
@@ -204,7 +203,7 @@ class _PartitionTask:
         return reasons
 
     def _check(self, messages: dict[str, pa.Array]) -> None:
-        """RuntimeError if messages are not of this partition, or not in the order of their offsets."""
+        """Raise RuntimeError if messages belong to another partition or are not in the order of their offsets."""
         offsets = messages["offset"]
         ascending = len(offsets) < 2 or pc.all(pc.less(offsets[:-1], offsets[1:])).as_py()
         same_partition = pc.all(pc.equal(messages["partition"], self.partition)).as_py()
@@ -213,7 +212,7 @@ class _PartitionTask:
         self.offset = offsets[-1].as_py()
 
     def _write(self, rejected: dict[str, pa.Array]) -> None:
-        """Append rejected messages, as columns by name, to the task's unpublished dead letter file."""
+        """Append rejected messages, given by columns, to the task's dead letter file, which is not published yet."""
         if self.writer is None:
             make_folder(self.temporary_path.parent)
             self.file = open_private(self.temporary_path)
@@ -251,9 +250,9 @@ class _PartitionTask:
 
 
 def _read_ticks(path: Path, batch: int) -> list[tuple[int, int]]:
-    """The saved (micro-batch, latest tick) of a partition before micro-batch `batch`; empty without a file.
+    """Return the latest ticks that were saved for a partition before a micro-batch, as pairs (micro-batch, tick).
 
-    The file keeps the last two, because a micro-batch may be computed again.
+    There are none without a file. The file keeps the last two, because a micro-batch may be computed again.
     """
     try:
         ticks = json.loads(path.read_text("utf-8"))

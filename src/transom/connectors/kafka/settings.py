@@ -30,7 +30,7 @@ class BrokerSettings(Protocol):
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
-        """Additional settings of the Kafka client, as pairs of name and value."""
+        """Additional settings of the Kafka client, as pairs (name, value)."""
 
     @property
     def user(self) -> str | None:
@@ -42,11 +42,11 @@ class BrokerSettings(Protocol):
 
     @property
     def tls(self) -> Tls | None:
-        """The TLS files: trusted authorities and our certificate; None without TLS."""
+        """The files for TLS, such as our certificate and those of trusted authorities; None without TLS."""
 
 
 def python_settings(broker: BrokerSettings) -> dict[str, Any]:
-    """The connection settings for the Python Kafka client; UsageError if an option is for Java only."""
+    """Return the connection settings for the Python Kafka client; raise UsageError if an option is for Java only."""
     settings: dict[str, Any] = _common_settings(broker)
     jaas = settings.pop("sasl.jaas.config", None)
     if jaas is not None:
@@ -68,7 +68,7 @@ def python_settings(broker: BrokerSettings) -> dict[str, Any]:
 
 
 def java_settings(broker: BrokerSettings) -> dict[str, str]:
-    """The connection settings for Spark's (Java) Kafka client; UsageError if an option is for Python only."""
+    """Return the connection settings for Spark's Kafka client; raise UsageError if an option is for Python only."""
     settings = _common_settings(broker)
     if "sasl.mechanisms" in settings:
         settings["sasl.mechanism"] = settings.pop("sasl.mechanisms")
@@ -100,7 +100,7 @@ def is_secured(broker: BrokerSettings) -> bool:
 
 
 def _common_settings(broker: BrokerSettings) -> dict[str, str]:
-    """The Kafka settings under names that both clients know; secrets are inserted for their references."""
+    """Return the Kafka settings whose names both clients know, with references to secrets resolved."""
     settings = {name: resolve_references(value) for name, value in broker.options if name not in MICRO_BATCH_OPTIONS}
     if broker.tls is not None:
         broker.tls.check()
@@ -112,9 +112,9 @@ def _common_settings(broker: BrokerSettings) -> dict[str, str]:
 
 
 def _refuse_options(settings: dict[str, str], prefixes: tuple[str, ...], client: str, where: str) -> None:
-    """UsageError if an option has one of `prefixes`, known only to Kafka's `client`, and so is unusable `where`.
+    """Raise UsageError if an option has one of `prefixes`, because only the other Kafka client knows it.
 
-    `where` says in the message where it is not used.
+    `client` is the one that knows it, and `where` says in the message where it is not used.
     """
     for name in settings:
         if name.startswith(prefixes):

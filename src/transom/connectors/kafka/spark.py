@@ -47,10 +47,11 @@ def stream(
     allow_data_loss: bool = False,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read a topic (streaming if `live`): `tick_number c0 ...`, `row_order` if `with_order`; `count` counts messages.
+    """Read a Kafka topic as a Spark DataFrame of ticks and attributes, streaming if `live`.
 
-    A live frame also has `is_heartbeat` and `reject_reason` if the source has dead letters. With `allow_data_loss`, a
-    live run continues when the broker has deleted messages before they were read.
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count` counts the messages. A live
+    frame also has `is_heartbeat` and `reject_reason` if the source has dead letters. With `allow_data_loss`, a live run
+    continues when the broker has deleted messages before they were read.
     """
     if source.payload.is_rdf:
         messages = _messages(spark, source, live=live, allow_data_loss=allow_data_loss).select(*MESSAGE_COLUMNS)
@@ -88,7 +89,10 @@ def stream(
 
 
 def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> DecodedStatements:
-    """Decode the RDF statements of the Kafka message in one row of a frame; their numbers follow the offset."""
+    """Decode the RDF statements of the Kafka message in one row of a frame.
+
+    The numbers of the statements follow the message's offset.
+    """
     partition, offset, value = entry["partition"], entry["offset"], entry["value"]
     try:
         statements, rejected = statements_of_message(source, calendar, entry["timestamp"], value), []
@@ -98,9 +102,10 @@ def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> Dec
 
 
 def _read(messages: DataFrame, extent: Extent, source: Kafka, calendar: Calendar) -> DataFrame:
-    """Decode Kafka messages: add `tick_number`, attributes `v0`, ... and `reason`, NULL if the message is valid.
+    """Decode Kafka messages in a DataFrame: add the tick, the attributes and the reason to reject a message.
 
-    Later columns are small, because Spark copies all columns from one projection to the next.
+    The columns are `tick_number`, `v0`, ... and `reason`, which is NULL if the message is valid. Later columns are
+    small, because Spark copies all columns from one projection to the next.
     """
     decoded = decode_messages(messages, extent, source)
     forms_by_cell = {name: cell_forms(F.col(f"r{name}"), kind) for name, kind in decoded.kinds.items()}
@@ -124,9 +129,9 @@ def _read(messages: DataFrame, extent: Extent, source: Kafka, calendar: Calendar
 
 
 def _reject_reason(decoded: Decoded, width: int, has_time: bool) -> Column:
-    """Column: first reason to reject a message of `width` attributes (and a time if `has_time`); NULL if valid.
+    """Build the column with the first reason to reject a message; NULL if the message is valid.
 
-    `width` is the number of attributes, and `has_time` whether messages state their time.
+    `width` is the number of its attributes; `has_time` says whether messages state their time.
     """
     before_epoch = [(F.col(TICK_NUMBER) < 0, RejectReason.EPOCH)]
     conditions = [(F.col(TICK_NUMBER).isNull(), RejectReason.TIME), *before_epoch] if has_time else []
@@ -139,7 +144,10 @@ def _reject_reason(decoded: Decoded, width: int, has_time: bool) -> Column:
 
 
 def _messages(spark: SparkSession, source: Kafka, *, live: bool, allow_data_loss: bool = False) -> DataFrame:
-    """Load a topic, streaming if `live`: this fails if unread messages were deleted, unless `allow_data_loss`."""
+    """Load a Kafka topic as a Spark DataFrame, streaming if `live`.
+
+    The query fails if messages were deleted before they were read, unless `allow_data_loss`.
+    """
     check_access(source, f"the topic {source.topic} at {source.servers}", source.topic)
     options = {f"kafka.{name}": value for name, value in java_settings(source).items()}
     if live:
@@ -152,7 +160,7 @@ def _messages(spark: SparkSession, source: Kafka, *, live: bool, allow_data_loss
 
 
 def load_kafka(reader: DataFrameReader | DataStreamReader) -> DataFrame:
-    """Call `load` on a Spark reader for Kafka; UsageError names the jar if Spark's Kafka connector is missing."""
+    """Load a DataFrame from a Kafka reader; raise UsageError, naming the jar, if Spark's Kafka connector is missing."""
     try:
         return reader.load()
     except Exception as error:

@@ -47,7 +47,7 @@ class ParsedValues:
 
 
 def parse_avro(raw: DataFrame, source: Kafka) -> ParsedValues:
-    """Decode the column `value` of Kafka messages as Avro; UsageError if Spark's Avro jar is missing.
+    """Decode the column `value` of Kafka messages as Avro; raise UsageError if Spark's Avro jar is missing.
 
     For an invalid record, Spark returns a record of NULLs. A wrapper record, which adds no bytes, distinguishes it from
     a valid record without values.
@@ -75,7 +75,7 @@ def parse_avro(raw: DataFrame, source: Kafka) -> ParsedValues:
     ]
 
     def find_field(path: str) -> tuple[Column, T.DataType]:
-        """The column with the value at a path in the Avro record, and its Spark type."""
+        """Return the column with the value at a path in the Avro record, and its Spark type."""
         leaf = leaves[path]
         if leaf.kind in TIMESTAMP_UNITS:
             return _instant(leaf), T.TimestampType()
@@ -87,7 +87,7 @@ def parse_avro(raw: DataFrame, source: Kafka) -> ParsedValues:
 
 
 def _field_column(leaf: RecordField) -> Column:
-    """The column of a (nested) field in the Avro record `avro.r`; NULL if a parent is, or an array is too short."""
+    """Return the column of a (nested) field in an Avro record; NULL if a parent is NULL or an array too short."""
     column = F.col("avro.r")
     for step, name in leaf.steps:
         if step == "field":
@@ -98,5 +98,5 @@ def _field_column(leaf: RecordField) -> Column:
 
 
 def _instant(leaf: RecordField) -> Column:
-    """The timestamp column of an Avro field with a logical timestamp type; NULL outside the years 1 to 9999."""
+    """Return the timestamp column of an Avro field with a logical timestamp type; NULL outside the years 1 to 9999."""
     return timestamp_from_micros(F.try_multiply(_field_column(leaf).cast("long"), F.lit(TIMESTAMP_UNITS[leaf.kind])))

@@ -43,9 +43,9 @@ class Decoded:
 
 
 def decode_messages(raw: DataFrame, extent: Extent, source: Kafka) -> Decoded:
-    """Decode Kafka messages: a column `r0`, ... per attribute, not converted yet, from payload or envelope.
+    """Decode Kafka messages to one column per attribute, `r0`, ..., whose values are not converted yet.
 
-    The envelope is key, headers and timestamp.
+    The values come from the payload or, as the catalog says, from the envelope: key, headers and timestamp.
     """
     envelope_columns = {name: (f"e{index}", field) for index, (name, field) in enumerate(source.envelope)}
     raw = raw.select("*", *(_envelope_column(field).alias(column) for column, field in envelope_columns.values()))
@@ -82,12 +82,12 @@ def decode_messages(raw: DataFrame, extent: Extent, source: Kafka) -> Decoded:
 
 
 def first_reason(earlier: Column, conditions: RejectConditions) -> Column:
-    """Append WHEN branches to the CASE column `earlier`: the first true condition gives the reject reason."""
+    """Append conditions to a CASE column of reject reasons, so that the first true condition gives the reason."""
     return reduce(lambda case, pair: case.when(pair[0], F.lit(pair[1].value)), conditions, earlier)
 
 
 def _envelope_column(field: str) -> Column:
-    """The column of a Kafka message's timestamp, Kafka key, or last header of a name, as the catalog's `field` says."""
+    """Return the column of a Kafka message's timestamp, key or last header of a name, as the catalog's `field` says."""
     if field == "timestamp":
         return F.col("timestamp")
     if field == "key":
@@ -97,7 +97,10 @@ def _envelope_column(field: str) -> Column:
 
 
 def _text_values(raw: DataFrame) -> tuple[DataFrame, RejectConditions]:
-    """Add payloads as column `text`, NULL if invalid UTF-8 or too large; and the condition to reject these."""
+    """Add the payloads as a text column, with the conditions that reject invalid UTF-8 or too large payloads.
+
+    The column `text` is NULL for these.
+    """
     text = F.col("value").cast("string")
     fits = (F.length("value") <= F.lit(MAX_MESSAGE_BYTES)) & F.is_valid_utf8(text)
     not_text = F.col("value").isNotNull() & F.col("text").isNull()
@@ -105,7 +108,7 @@ def _text_values(raw: DataFrame) -> tuple[DataFrame, RejectConditions]:
 
 
 def _parse_json(raw: DataFrame) -> ParsedValues:
-    """Parse the payloads of Kafka messages as JSON objects, with the conditions that reject a message."""
+    """Parse the payloads of Kafka messages as JSON objects; conditions in the result reject invalid messages."""
     raw, conditions = _text_values(raw)
     json = F.col("json")
     conditions += [(json.isNull(), RejectReason.TEXT), (~_is_object(F.col("text")), RejectReason.SHAPE)]
@@ -114,7 +117,7 @@ def _parse_json(raw: DataFrame) -> ParsedValues:
 
 
 def _strict_json(text: Column) -> Column:
-    """Parse a text column as a JSON variant; NULL if it is invalid or has characters after the JSON value.
+    """Parse a text column as JSON (variant); NULL if it is invalid or has characters after the JSON value.
 
     Spark ignores trailing characters. A flat object has none if its first closing brace is the last character. Any
     other text is parsed as the first of two array elements; the second is a marker that no message contains.
@@ -127,18 +130,18 @@ def _strict_json(text: Column) -> Column:
 
 
 def _is_object(text: Column) -> Column:
-    """Whether a text column with valid JSON is an object, by its first character, without decoding it."""
+    """Build the condition that a text column of valid JSON holds an object, by its first character alone."""
     return text.startswith("{") | F.ltrim(text, F.lit(" \t\r\n")).startswith("{")
 
 
 def _json_field(json: Column, path: str) -> Column:
-    """The value at a path in a JSON column, such as `body.temp` or `readings.0`; NULL if there is none.
+    """Return the JSON value at a path such as `body.temp` or `readings.0`; NULL if there is none.
 
     A key equal to the whole path wins.
     """
 
     def value_at(parts: list[str]) -> Column:
-        """The JSON value at a path of member names and array element numbers (from 0); NULL if there is none."""
+        """Return the JSON value at a path of member names and array indexes (from 0); NULL if there is none."""
         steps = "".join(f"[{part}]" if part.isdecimal() else f"['{part}']" for part in parts)
         return F.try_variant_get(json, f"${steps}", "variant")
 
@@ -149,21 +152,24 @@ def _json_field(json: Column, path: str) -> Column:
 
 
 def _parse_csv(raw: DataFrame, columns: Sequence[str]) -> ParsedValues:
-    """Parse payloads as CSV lines (as `parse_csv_line` in Python), with the conditions that reject a message."""
+    """Parse payloads as CSV lines, as `parse_csv_line` in Python; conditions in the result reject invalid messages."""
     raw, conditions = _text_values(raw)
     raw = raw.select("*", F.regexp_replace("text", r"(\r\n|\r|\n)\z", "").alias("line"))
     raw = raw.select("*", F.split("line", '"', -1).alias("parts"))
     last = F.size("parts") - 1
 
     def is_valid_part(part: Column, index: Column) -> Column:
-        """Whether part `index` (from 0) of a CSV line split at quotes is well-formed: quoted text or fields outside."""
+        """Build the condition that a part of a CSV line, which was split at quotes, is well-formed.
+
+        `index` is the number of the part, from 0; parts with an odd number are quoted text.
+        """
         closed = (index == 0) | part.startswith(",") | ((part == "") & (index == last))
         opens = (index == last) | part.rlike(r"(\A|,) *\z")
         doubled = (part == "") & (index > 0) & (index < last)
         return (index % 2 == 1) | doubled | (closed & opens)
 
     def unquote(part: Column, index: Column) -> Column:
-        """Part number `index` (from 0) of a CSV line split at quotes; commas outside quotes become CELL_SEPARATOR."""
+        """Return a part of a CSV line that was split at quotes; commas outside quotes become CELL_SEPARATOR."""
         doubled = (part == "") & (index > 0) & (index < last)
         return F.when(index % 2 == 1, part).when(doubled, F.lit('"')).otherwise(_mark_cells(part, index == 0))
 
@@ -181,13 +187,16 @@ def _parse_csv(raw: DataFrame, columns: Sequence[str]) -> ParsedValues:
     ]
 
     def find_column(column: str) -> tuple[Column, T.DataType]:
-        """The text of a CSV line's field for a column, NULL if it is empty, and its Spark type (string)."""
+        """Return the text of a CSV field, by its column name, and its Spark type (string); NULL if it is empty."""
         return F.nullif(F.get("cells", F.lit(columns.index(column))), F.lit("")), _TEXT
 
     return ParsedValues(raw, conditions, find_column)
 
 
 def _mark_cells(part: Column, first: Column) -> Column:
-    """Replace commas, and blanks after them, in an unquoted part by CELL_SEPARATOR; `first`: drop leading blanks."""
+    """Replace the commas in an unquoted part of a CSV line, and blanks after them, by CELL_SEPARATOR.
+
+    If `first`, leading blanks are dropped.
+    """
     begun = F.when(first, F.regexp_replace(part, "^ +", "")).otherwise(part)
     return F.regexp_replace(begun, ", *", CELL_SEPARATOR)

@@ -15,7 +15,7 @@ _PATIENCE = 10.0
 
 
 def topic_settings(topic: KafkaTopic) -> dict[str, str]:
-    """Ask the brokers for a topic's settings, defaults included, by name; Unavailable if none answers.
+    """Ask the brokers for all settings of a topic, defaults included; raise Unavailable if none answers.
 
     Empty if access is denied, if the topic does not exist, or without the Kafka client for Python.
     """

@@ -63,7 +63,7 @@ class MessageOutcome(NamedTuple):
 
 
 def log_schema(extent: Extent) -> pa.Schema:
-    """The Arrow schema of an extent's log: columns of log entries, such as `_tick` and `_reason`, then attributes."""
+    """Build the Arrow schema of a source's log: its own columns, such as `_tick` and `_reason`, then the attributes."""
     log_columns = [
         pa.field("_seq", pa.int64(), False),
         pa.field("_kind", pa.string(), False),
@@ -77,7 +77,7 @@ def log_schema(extent: Extent) -> pa.Schema:
 
 
 def log_table(extent: Extent, first: int, entries: list[LogRecord]) -> pa.Table:
-    """Convert log entries to an Arrow table with the columns of `log_schema`; the first entry gets number `first`."""
+    """Convert log entries, the first of which has the number `first`, to an Arrow table with the log's columns."""
     schema = log_schema(extent)
     null_row: Row = (None,) * len(extent.schema)
     values = list(zip(*(entry.row or null_row for entry in entries)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def encode_record(extent: Extent, number: int, entry: LogRecord) -> bytes:
-    """Encode a log entry as JSON, with its number in the log, for a Kafka message."""
+    """Encode an entry of a log, with its number, as JSON for a Kafka message."""
     log_columns: dict[str, object] = {
         "_seq": number,
         "_kind": entry.kind.value,
@@ -40,7 +40,7 @@ def encode_record(extent: Extent, number: int, entry: LogRecord) -> bytes:
 
 
 def _to_json(value: Value) -> object:
-    """Convert an attribute's value to what JSON can represent: infinities, instants and decimals become text."""
+    """Convert an attribute's value to JSON types: infinities, instants and decimals become text."""
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, datetime):
@@ -49,7 +49,7 @@ def _to_json(value: Value) -> object:
 
 
 def decode_record(extent: Extent, raw: bytes, columns: Iterable[str]) -> dict[str, object]:
-    """Decode some columns of a log entry from a Kafka message's JSON; ValueError if it is not a log entry."""
+    """Decode some columns of a log entry from the JSON of a Kafka message; raise ValueError if it is no log entry."""
     entry = json.loads(raw)
     if not isinstance(entry, dict) or type(entry.get("_seq")) is not int or not isinstance(entry.get("_kind"), str):
         raise ValueError("it has no number, or no kind")
@@ -58,7 +58,7 @@ def decode_record(extent: Extent, raw: bytes, columns: Iterable[str]) -> dict[st
 
 
 def _from_json(name: str, value: object, kind: Type | None) -> object:
-    """Convert the JSON of log column `name` to a Python value; `kind` is its attribute type, None if not one.
+    """Convert the JSON value of a log column to a Python value; `kind` is its type if it is an attribute, else None.
 
     It inverts `_to_json`.
     """

@@ -19,7 +19,10 @@ _LINE = re.compile(r"(\d{16}) (\d{10})")
 
 
 def read_index(folder: Path) -> dict[int, int]:
-    """Read a log's index file: each segment's entry count by the number of its first entry; empty without the file."""
+    """Read the index file of a log: the number of entries in each segment, by the number of its first entry.
+
+    Without the file, the result is empty.
+    """
     try:
         text = (folder / INDEX).read_text("ascii", errors="replace")
     except FileNotFoundError:
@@ -32,7 +35,7 @@ class IndexWriter:
     """Appends lines to the index; write errors are ignored, because readers do not need every line."""
 
     def __init__(self, folder: Path) -> None:
-        """Open the index file (list of segments) in a log's folder for appending; create it if it is missing."""
+        """Open the file that lists a log's segments for appending; create it if it is missing."""
         self._file = os.open(folder / INDEX, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE)
 
     def add(self, first: int, count: int) -> None:

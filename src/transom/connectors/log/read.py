@@ -19,14 +19,14 @@ PORTION = 10_000
 
 
 def log_folder(log: str, folder: Path | None) -> Path:
-    """The path of the folder of a log on disk; `log` is relative to `folder`, that of the catalog (None: current)."""
+    """Return the path of a log's folder; a relative path starts from the catalog's `folder` (None: current folder)."""
     return (folder or Path()) / log
 
 
 def read_log(extent: Extent, log: LogLocation, folder: Path | None, until: int | None = None) -> list[Element]:
-    """Read a stream up to tick `until` (None: all) from its log in `folder`: by tick, then log (E1) or tie order.
+    """Read a stream up to tick `until` (None: all) from its log in `folder`, ordered by tick.
 
-    Rows after tick `until` are dropped.
+    Ties keep the declared order, else that of the log (E1).
     """
     return ordered_elements(extent, _rows(extent, _log_location(log, folder)), until)
 
@@ -43,14 +43,14 @@ def _rows(extent: Extent, location: Path | KafkaTopic) -> Iterator[SourceRow]:
 
 
 def _log_location(log: LogLocation, folder: Path | None) -> Path | KafkaTopic:
-    """Where a log is: its Kafka topic, or the path of its folder, made relative to the catalog's folder."""
+    """Return where a log is: its Kafka topic, or its folder's path, relative to the folder of the catalog."""
     return log if isinstance(log, KafkaTopic) else log_folder(log, folder)
 
 
 def _entries(
     extent: Extent, location: Path | KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[str, int, dict[str, object]]]:
-    """Read (source, number, values of `columns`) of each entry in a log; DataError if entries are missing."""
+    """Yield the entries of a log as (source, number, values of `columns`); raise DataError if entries are missing."""
     if isinstance(location, KafkaTopic):
         yield from topic_records(extent, location, columns)
         return
@@ -79,7 +79,7 @@ def _entries(
 
 
 def read_changes(extent: Extent, log: LogLocation, folder: Path | None, until: int | None = None) -> list[TableVersion]:
-    """Read a scanned table's versions up to tick `until` (None: all) from the insertions and deletions in its log."""
+    """Read the versions of a scanned table, up to tick `until` (None: all), from the row changes in its log."""
     current_rows: dict[int, Row] = {}
     rows_by_tick: dict[int, tuple[Row, ...]] = {}
     numbers_by_row: dict[object, list[int]] = {}
@@ -101,7 +101,7 @@ def read_changes(extent: Extent, log: LogLocation, folder: Path | None, until: i
 def _scan_changes(
     extent: Extent, location: Path | KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[int, int, str, Row]]:
-    """Read (tick, entry number, kind, row) of the insertions, deletions and heartbeats in a scanned table's log."""
+    """Yield the insertions, deletions and heartbeats in a scanned table's log, as (tick, number, kind, row)."""
     for source, number, entry in _entries(extent, location, columns):
         kind, tick = str(entry["_kind"]), entry["_tick"]
         if kind in ("row", "left", "beat") and isinstance(tick, int):
@@ -110,6 +110,6 @@ def _scan_changes(
 
 
 def rejected_counts(extent: Extent, log: LogLocation, folder: Path | None) -> Counter[str]:
-    """How many messages were rejected and readings are missing according to a log, by reject reason."""
+    """Count the rejected messages and missing readings in a log, by reject reason."""
     entries = _entries(extent, _log_location(log, folder), ["_seq", "_kind", "_reason"])
     return Counter(str(entry["_reason"]) for _, _, entry in entries if entry["_kind"] in ("dead", "gap"))

@@ -37,17 +37,17 @@ _SEGMENT_INTERVAL = 0.1
 
 
 def segments(folder: Path) -> list[Path]:
-    """The segment files of a log on disk, in order; empty if its folder does not exist."""
+    """List the segment files of a log on disk, in order; empty if its folder does not exist."""
     return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.stem.isdigit()) if folder.is_dir() else []
 
 
 def segment_of(folder: Path, number: int) -> Path:
-    """The path of the segment whose first entry has this number, in a log on disk."""
+    """Return the path of the segment, in a log on disk, whose first entry has this number."""
     return folder / f"{number:0{_DIGITS}}{SUFFIX}"
 
 
 def open_segments(folder: Path) -> Iterator[tuple[Path, pq.ParquetFile]]:
-    """Open a log's segments, one after the other, as Parquet files; DataError if one is missing or damaged."""
+    """Open the segments of a log in turn, as Parquet files; raise DataError if one is missing or damaged."""
     for path, count in _contiguous_segments(folder):
         with _opened(path) as file:
             if file.metadata.num_rows != count:
@@ -56,13 +56,13 @@ def open_segments(folder: Path) -> Iterator[tuple[Path, pq.ParquetFile]]:
 
 
 def check_segments(folder: Path) -> None:
-    """DataError if a segment of a log is missing; fast, as it opens only segments that its index file does not list."""
+    """Raise DataError if a segment of a log is missing; only segments that are not in the index file are opened."""
     for _ in _contiguous_segments(folder):
         pass
 
 
 def _contiguous_segments(folder: Path) -> Iterator[tuple[Path, int]]:
-    """The path and entry count of each segment of a log; DataError if one is missing or overlaps another."""
+    """Yield path and entry count of each segment of a log; raise DataError if one is missing or overlaps another."""
     indexed_counts = read_index(folder)  # before the listing: every indexed segment is already in the folder
     listed = {int(path.stem) for path in segments(folder)}
     unvisited, number, last = set(listed), 0, max([-1, *listed, *indexed_counts])
@@ -83,7 +83,7 @@ def _contiguous_segments(folder: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _raise_missing(folder: Path, first: int, after: int) -> NoReturn:
-    """Raise the DataError that entries from `first` to before `after` are missing in a log on disk."""
+    """Raise the DataError that a log on disk lacks the entries from `first` to before `after`."""
     name = segment_of(folder, first).name
     message = f"entries {first} to {after - 1} of the log are missing: there is no segment {name}"
     hint = "put the segment back from a copy; to go on without it, give the extent a new log: log: PATH"
@@ -91,7 +91,7 @@ def _raise_missing(folder: Path, first: int, after: int) -> NoReturn:
 
 
 def latest_tick(folder: Path) -> int:
-    """The latest tick of a row or heartbeat in a log on disk; -1 if it has none.
+    """Return the latest tick of a row or heartbeat in a log on disk; -1 if it has none.
 
     Entries that are added later to the log of a scanned table have later ticks.
     """
@@ -103,7 +103,7 @@ class SegmentLog:
     """The single writer of a log on disk; `next` is the next entry's number, `latest` the latest tick."""
 
     def __init__(self, folder: Path, extent: Extent, *, segment_interval: float = _SEGMENT_INTERVAL) -> None:
-        """Lock a log on disk and continue it, a segment per `segment_interval` seconds at most; UsageError if locked.
+        """Lock a log on disk and continue it; raise UsageError if another writer has locked it.
 
         Two segments are written at least `segment_interval` seconds apart.
         """
@@ -208,10 +208,10 @@ class SegmentLog:
         self._unflushed = False
 
     def recent_outcomes(self, limit: int) -> Iterator[MessageOutcome]:
-        """Yield whether the latest messages that may be redelivered, at least `limit`, were accepted.
+        """Yield whether recent messages, which may be delivered again, were accepted or rejected.
 
-        It reads the last segments, at most `_SEGMENTS`, until they have enough.
-        There are at least `limit` if the log has so many. A token identifies a message that is sent again.
+        It reads the last segments, at most `_SEGMENTS`, until they have enough. There are at least `limit` if the log
+        has so many. A token identifies a message that is sent again.
         """
         outcomes_by_segment: list[list[MessageOutcome]] = []
         count = 0
@@ -247,7 +247,7 @@ _CHANGED_HINT = "a segment is whole or not there: somebody else changed it"
 
 
 def _lock(handle: int, folder: Path) -> None:
-    """Lock the open lock file `handle` of the log in `folder`; UsageError if another writer holds the lock."""
+    """Lock the open lock file of a log; raise UsageError if another writer holds the lock."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -256,7 +256,7 @@ def _lock(handle: int, folder: Path) -> None:
 
 
 def _unlock_old(folder: Path) -> None:
-    """Remove the lock file of an earlier version; UsageError if a collector of that version still holds it."""
+    """Remove the lock file of an earlier version; raise UsageError if a collector of that version still holds it."""
     old = folder / OLD_LOCK
     try:
         handle = os.open(old, os.O_RDWR)
@@ -270,17 +270,17 @@ def _unlock_old(folder: Path) -> None:
 
 
 def _os_error_text(error: OSError) -> str:
-    """The message of an OSError without its error number and path."""
+    """Return the message of an OSError without its error number and path."""
     return error.strerror or str(error)
 
 
 def _latest(meta: pq.FileMetaData) -> int:
-    """The latest tick of a log, which the metadata of its last segment states; -1 if there is none."""
+    """Return the latest tick of a log, as recorded in the metadata of its last segment; -1 if there is none."""
     return int((meta.metadata or {}).get(_LATEST, b"-1"))
 
 
 def _opened(path: Path) -> pq.ParquetFile:
-    """Open a segment of a log as a Parquet file; DataError if it cannot be read."""
+    """Open a segment of a log as a Parquet file; raise DataError if it cannot be read."""
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -290,6 +290,6 @@ def _opened(path: Path) -> pq.ParquetFile:
 
 
 def _footer(path: Path) -> pq.FileMetaData:
-    """Read the Parquet metadata of a segment of a log; DataError if it cannot be read."""
+    """Read the Parquet metadata of a segment of a log; raise DataError if it cannot be read."""
     with _opened(path) as file:
         return file.metadata

@@ -36,9 +36,9 @@ def stream(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read a log (streaming if `live`): `tick_number c0 ...`, `row_order` if `with_order`; `count` counts entries.
+    """Read a log as a Spark DataFrame of ticks and attributes, streaming if `live`.
 
-    It is streaming if `live`.
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count` counts the entries.
     """
     raw = count(_entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch), _is_counted())
     if not live:
@@ -51,7 +51,9 @@ def stream(
 
 
 def table(spark: SparkSession, extent: Extent, log: LogLocation, folder: Path | None) -> DataFrame:
-    """Read a scanned table from its log: attributes `c0`, ..., valid from tick `version` up to before tick `gone`.
+    """Read a scanned table from its log as a Spark DataFrame of rows with their validity.
+
+    A row with attributes `c0`, ... is valid from tick `version` up to before tick `gone`.
 
     The n-th deletion of a row ends the n-th insertion of an equal row. `is_version` rows say that a version exists.
     `gone` is NULL for rows that are still in the table.
@@ -91,7 +93,10 @@ def scans(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Stream a table's log: tick `version`, +1/-1, attributes; `files_per_batch` a micro-batch; `count` counts rows.
+    """Read the row changes in a scanned table's log as a streaming DataFrame.
+
+    Its columns are the tick `version`, +1 or -1, and the attributes. A micro-batch reads `files_per_batch` files;
+    `count` counts the rows.
 
     `is_heartbeat` is true for a heartbeat; `reject_reason` is set if an entry is not a change.
     """
@@ -104,7 +109,7 @@ def scans(
 
 
 def _is_counted() -> Column:
-    """The column by which a run counts log entries: 0 for a heartbeat, 1 for any other entry."""
+    """Build the column by which a run counts the entries of a log: 0 for a heartbeat, 1 for any other entry."""
     return (F.col("_kind") != "beat").cast("long")
 
 
@@ -117,7 +122,10 @@ def _entries(
     live: bool,
     files_per_batch: int | None = None,
 ) -> DataFrame:
-    """Log entries (streaming if `live`, `files_per_batch` at a time): number, kind, tick, reject reason, attributes."""
+    """Read the entries of a log as a Spark DataFrame, streaming if `live`.
+
+    Its columns are number, kind, tick, reject reason and attributes. A micro-batch reads `files_per_batch` files.
+    """
     if isinstance(log, KafkaTopic):
         return topic_spark.topic_records_frame(spark, extent, log, live=live)
     path, schema = _folder_and_schema(extent, log, folder)
@@ -131,7 +139,7 @@ def _entries(
 
 
 def _folder_and_schema(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:
-    """The file URL of a log's folder, created if missing, and the Spark schema of its entries."""
+    """Return the file URL of a log's folder, which is created if missing, and the Spark schema of its entries."""
     path = log_folder(log, folder).absolute()
     make_folder(path)  # Spark needs the folder even before the collector has created it
     schema = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")

@@ -26,17 +26,17 @@ PATIENCE = 20.0
 
 
 def kafka_library() -> Any:
-    """Import confluent_kafka, the Kafka client for Python; UsageError if it is not installed."""
+    """Import confluent_kafka, the Kafka client for Python; raise UsageError if it is not installed."""
     return require_library("confluent_kafka", "a log in Kafka", "kafka")
 
 
 def kafka_admin() -> Any:
-    """Import confluent_kafka.admin, which creates topics; UsageError if it is not installed."""
+    """Import confluent_kafka.admin, which creates topics; raise UsageError if it is not installed."""
     return require_library("confluent_kafka.admin", "a log in Kafka", "kafka")
 
 
 def create_client(location: KafkaTopic, client_class: Any, extra_settings: dict[str, Any]) -> Any:
-    """Create a `client_class` of the Kafka library for a log's topic, with `extra_settings`; UsageError if invalid."""
+    """Create a client of the Kafka library, such as a Producer, for a log's topic, or raise UsageError."""
     return KafkaClient(location, str(location), client_class, extra_settings).handle
 
 
@@ -44,7 +44,7 @@ class TopicReader:
     """Reads the committed messages of a log in Kafka without disturbing its writer."""
 
     def __init__(self, location: KafkaTopic) -> None:
-        """Create a Kafka consumer for the topic of a log; it connects when it first reads."""
+        """Create a Kafka consumer for the topic of a log; it connects at the first read."""
         self.location = location
         self._kafka = kafka_library()
         extra_settings = {
@@ -61,7 +61,7 @@ class TopicReader:
         self._temporary_errors = (*not_created_yet, codes.LEADER_NOT_AVAILABLE, codes.NOT_LEADER_FOR_PARTITION)
 
     def exists(self) -> bool:
-        """Whether the log's topic exists; UsageError if it has more than one partition."""
+        """Whether the log's topic exists; raises UsageError if it has more than one partition."""
         topic = self._client.topic(self.location.topic, PATIENCE)
         if topic.error is not None:
             if topic.error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
@@ -73,7 +73,7 @@ class TopicReader:
         return True
 
     def bounds(self) -> tuple[int, int]:
-        """The offset of the log's first available message, and the offset after its last one."""
+        """Return the offset of the log's first available message, and the offset after its last one."""
         partition = self._kafka.TopicPartition(self.location.topic, PARTITION)
         end = time.monotonic() + PATIENCE
         with self._translated_errors():
@@ -107,7 +107,7 @@ class TopicReader:
             self._consumer.unassign()  # otherwise it would keep fetching new messages
 
     def _translated_errors(self) -> _TranslatedErrors:
-        """Context manager that turns errors of the Kafka library into DataError."""
+        """Return a context in which errors of the Kafka library are raised as DataError."""
         return _TranslatedErrors(self._client)
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class LogEnd(NamedTuple):
 
 
 def read_end(reader: TopicReader) -> LogEnd | None:
-    """Read the last entry of a log in Kafka; None if it is empty, UsageError if all entries have been deleted."""
+    """Read the last entry of a log in Kafka; None if it is empty. Raise UsageError if all entries were deleted."""
     low, high = reader.bounds()
     last_messages: deque[Any] = deque(maxlen=1)
     distance = 64
@@ -159,7 +159,7 @@ def read_end(reader: TopicReader) -> LogEnd | None:
 
 
 def topic_latest_tick(location: KafkaTopic) -> int:
-    """The latest tick of a row or heartbeat in a log in Kafka; -1 if it has none."""
+    """Return the latest tick of a row or heartbeat in a log in Kafka; -1 if it has none."""
     with TopicReader(location) as reader:
         last = read_end(reader) if reader.exists() else None
     return -1 if last is None else last.latest
@@ -168,7 +168,7 @@ def topic_latest_tick(location: KafkaTopic) -> int:
 def topic_records(
     extent: Extent, location: KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[str, int, dict[str, object]]]:
-    """Read location, number and some columns of each entry of a log in Kafka; DataError if entries are missing."""
+    """Yield location, number and some columns of each entry in a Kafka log; raise DataError if entries are missing."""
     with TopicReader(location) as reader:
         if not reader.exists():
             raise DataError(f"no log of {extent.name} in {location}", hint="transom collect writes it")
@@ -198,7 +198,7 @@ class _TranslatedErrors:
     """Context manager that translates the Kafka client's errors into Transom's."""
 
     def __init__(self, client: KafkaClient) -> None:
-        """Translate errors of the Kafka library, with the reasons that `client` has noted."""
+        """Prepare to translate errors of the Kafka library, with the reasons that the client has noted."""
         self._client = client
 
     def __enter__(self) -> None:
@@ -207,6 +207,6 @@ class _TranslatedErrors:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Raise a DataError instead of an error of the Kafka library; leave other errors alone."""
+        """Raise a DataError instead of an error of the Kafka library; other errors are raised as they are."""
         if isinstance(error, self._client.kafka.KafkaException):
             raise self._client.error(error) from None

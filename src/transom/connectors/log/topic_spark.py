@@ -21,9 +21,9 @@ _MOST = 250_000  # maximum messages per task
 
 
 def topic_records_frame(spark: SparkSession, extent: Extent, location: KafkaTopic, *, live: bool) -> DataFrame:
-    """Read the committed entries of a log in Kafka as a DataFrame with a segment's columns; streaming if `live`.
+    """Read the committed entries of a log in Kafka as a Spark DataFrame, streaming if `live`.
 
-    It is streaming if `live`.
+    It has the columns of a log's segments.
     """
     check_access(location, str(location), location.topic)
     options = {f"kafka.{name}": value for name, value in java_settings(location).items()}

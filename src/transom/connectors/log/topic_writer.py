@@ -49,7 +49,7 @@ class TopicLog:
     """The single writer of a log in Kafka; `next` is the next entry's number, `latest` the latest tick."""
 
     def __init__(self, location: KafkaTopic, extent: Extent) -> None:
-        """Open a log in Kafka for writing, and continue it: fence its previous writer.
+        """Open a log in Kafka for writing where it ends, and stop its previous writer by fencing.
 
         The topic is created if it is missing.
         """
@@ -87,7 +87,7 @@ class TopicLog:
         self._recover()
 
     def _create_topic(self) -> None:
-        """Create the log's topic, which keeps messages forever; UsageError if the brokers refuse."""
+        """Create the log's topic, which keeps messages forever; raise UsageError if the brokers refuse."""
         config = {**_FOREVER, "max.message.bytes": str(LARGEST_ENTRY)}
         name = self.location.topic
         admin = create_client(self.location, kafka_admin().AdminClient, {})
@@ -102,7 +102,7 @@ class TopicLog:
             raise UsageError(f"cannot make {self.location}", detail=error.args[0].str(), hint=hint) from None
 
     def _check(self) -> None:
-        """UsageError if the settings of the log's topic could lose entries; no error if they are not readable."""
+        """Raise UsageError if the settings of the log's topic could lose entries; unreadable settings are accepted."""
         resource_class = kafka_admin().ConfigResource
         admin = create_client(self.location, kafka_admin().AdminClient, {})
         resource = resource_class(resource_class.Type.TOPIC, self.location.topic)
@@ -123,7 +123,7 @@ class TopicLog:
             raise UsageError(f"{self.location} cannot keep the log of {self.extent.name}", hint=hint)
 
     def _recover(self) -> None:
-        """Find the next entry number and latest tick at the log's end; UsageError if attributes differ."""
+        """Find the next entry number and latest tick at the log's end; raise UsageError if its attributes differ."""
         log_end = read_end(self._reader)
         if log_end is None:
             return
@@ -167,19 +167,19 @@ class TopicLog:
         self._wait_until_shown()
 
     def _delivered(self, error: Any, message: Any) -> None:
-        """Called by the Kafka library for each sent message: remember its offset if it was delivered."""
+        """Remember the offset of a sent message if the Kafka library reports that it was delivered."""
         if error is None:
             self._offset = max(self._offset, message.offset())
 
     def _wait_until_shown(self) -> None:
-        """Wait until readers can see the last append, which is slightly after its commit."""
+        """Wait until readers can see the last appended entries, which is slightly after their commit."""
         end = time.monotonic() + _SHOWN
         with contextlib.suppress(DataError):
             while self._reader.bounds()[1] <= self._offset and time.monotonic() < end:
                 time.sleep(0.001)
 
     def _encoded(self, number: int, entry: LogRecord) -> bytes:
-        """Encode a log entry, with its number, as a Kafka message's value; DataError if it is too large.
+        """Encode a log entry, with its number, as the value of a Kafka message; raise DataError if it is too large.
 
         An append encodes all of its entries before it begins a transaction, so that a refused entry does not abort one:
         a producer that aborts before the broker has seen a message may get INVALID_TXN_STATE and become unusable.
@@ -191,7 +191,7 @@ class TopicLog:
         return value
 
     def _send(self, entry: LogRecord, value: bytes, headers: list[tuple[str, bytes]] | None, deadline: float) -> None:
-        """Queue a log entry as message `value` with `headers`; wait if the queue is full; DataError at `deadline`."""
+        """Queue a log entry as a Kafka message; wait if the queue is full, and raise DataError at `deadline`."""
         timestamp = int(entry.at.timestamp() * 1000)
         optional = {} if headers is None else {"headers": headers}
         while True:
@@ -211,7 +211,7 @@ class TopicLog:
             raise self._write_error(error) from None
 
     def _retry(self, call: Callable[[float], object], deadline: float) -> None:
-        """Call a function of the Kafka library, again on retriable errors until `deadline`; then raise the error."""
+        """Call a function of the Kafka library, and repeat it on retriable errors until `deadline`."""
         while True:
             try:
                 call(5.0)
@@ -221,7 +221,7 @@ class TopicLog:
                     raise
 
     def _write_error(self, error: Any) -> TransomError:
-        """Translate an error of the Kafka library; to UsageError if another writer has taken the log."""
+        """Translate an error of the Kafka library, to UsageError if another writer has taken over the log."""
         codes = self._kafka.KafkaError
         if error.args[0].code() in (codes._FENCED, codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH):
             hint = "a log has one writer: stop the other collector"
@@ -231,10 +231,10 @@ class TopicLog:
         )
 
     def recent_outcomes(self, limit: int) -> Iterator[MessageOutcome]:
-        """Yield whether the latest messages that may be redelivered, at least `limit`, were accepted.
+        """Yield whether recent messages, which may be delivered again, were accepted or rejected.
 
-        There may be more than `limit`. It searches at most the last `_FURTHEST` times `limit` messages.
-        There are at least `limit` if the log has so many. A token identifies a message that is sent again.
+        There may be more than `limit`. It searches at most the last `_FURTHEST` times `limit` messages. There are at
+        least `limit` if the log has so many. A token identifies a message that is sent again.
         """
         with TopicReader(self.location) as reader:
             low, high = reader.bounds()
@@ -270,7 +270,10 @@ _FURTHEST = 8
 
 
 def _message_outcomes(extent: Extent, message: Any) -> list[MessageOutcome]:
-    """The outcome of the message in a log entry: accepted, or why rejected; an empty list if it has no token."""
+    """Return whether the message of a log entry was accepted or why it was rejected; an empty list without a token.
+
+    A token identifies a message that is sent again.
+    """
     from transom.connectors.log.columns import MessageOutcome
 
     value = message.value() or b""
@@ -283,5 +286,5 @@ def _message_outcomes(extent: Extent, message: Any) -> list[MessageOutcome]:
 
 
 def _attributes(extent: Extent) -> dict[str, str]:
-    """The attributes of an extent with their types' names, to check that a log belongs to the extent."""
+    """Return the attributes of a source with the names of their types, to check that a log belongs to it."""
     return {attribute.name: attribute.type.value for attribute in extent.schema}

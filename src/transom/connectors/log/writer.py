@@ -15,7 +15,7 @@ LogWriter: TypeAlias = SegmentLog | TopicLog
 
 
 def open_log(location: LogLocation, folder: Path | None, extent: Extent, *, segment_interval: float) -> LogWriter:
-    """Open an extent's log for writing; on disk, a segment per `segment_interval` s; UsageError if it has a writer.
+    """Open the log of a source for writing, on disk or in Kafka; raise UsageError if it has a writer already.
 
     `segment_interval` is the minimum number of seconds between two segments of a folder.
     """

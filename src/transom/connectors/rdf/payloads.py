@@ -60,12 +60,12 @@ class RdfReader:
     largest: int | None = MAX_MESSAGE_BYTES
 
     def __post_init__(self) -> None:
-        """Check the name of the RDF format; DataError if it is unknown."""
+        """Raise DataError if the name of the RDF format is unknown."""
         if self.format not in FORMATS:
             raise DataError(f"no such format of RDF: {self.format}", hint=f"one of {', '.join(FORMATS)}")
 
     def statements(self, payload: object, arrival: object = None) -> list[MessageStatement]:
-        """Decode an RDF message that came at `arrival` into statements with ticks; RejectError if invalid.
+        """Decode an RDF message that came at `arrival` into statements with ticks; raise RejectError if it is invalid.
 
         `arrival` is its arrival time, as a tick or an instant. The time of a statement is the one stated for its graph,
         else for its subject, else that of the message. A message without a time takes the only one that is stated in
@@ -93,14 +93,14 @@ class RdfReader:
         return decoded
 
     def rows(self, payload: object, arrival: object = None) -> list[TimedStatement]:
-        """Decode an RDF message that came at `arrival` into (tick, row of terms); RejectError if it is invalid.
+        """Decode an RDF message that came at `arrival` into pairs of tick and row; raise RejectError if it is invalid.
 
         `arrival` is the time of statements that do not state one.
         """
         return [(statement.tick, statement_row(statement.triple)) for statement in self.statements(payload, arrival)]
 
     def _quads(self, text: str, node_prefix: str) -> list[Quad]:
-        """Parse the quads of an RDF message; its blank nodes get a prefix; RejectError if there are too many."""
+        """Parse the statements of an RDF message, and prefix its blank nodes; raise RejectError if it has too many."""
         limit = None if self.largest is None else MAX_STATEMENTS
         quads = list(
             islice(read_quads(text, self.format, label_prefix=node_prefix), None if limit is None else limit + 1)
@@ -110,7 +110,7 @@ class RdfReader:
         return quads
 
     def _stated_ticks(self, quads: Iterable[Quad]) -> dict[IRI | BlankNode, int]:
-        """The ticks that statements with the time predicate give, by subject; RejectError if one has two."""
+        """Return each subject's tick, as the time predicate states it; raise RejectError if one has two."""
         ticks: dict[IRI | BlankNode, int] = {}
         for quad in quads if self.time is not None else ():
             if quad.triple.predicate.value != self.time:
@@ -122,7 +122,7 @@ class RdfReader:
         return ticks
 
     def _tick(self, moment: object) -> int:
-        """The tick of the time in an RDF message; RejectError if it is not a valid time."""
+        """Return the tick of the time in an RDF message; raise RejectError if the time is not valid."""
         try:
             return message_tick(moment, self.calendar)
         except (ValueError, OverflowError) as error:
@@ -130,14 +130,14 @@ class RdfReader:
 
 
 def rejected_message(location: str, rejection: RejectError, payload: object) -> RejectedMessage:
-    """Create the record of a rejected RDF message for reports: where it is, why, and its payload."""
+    """Create the record of a rejected RDF message for reports: its location, the reason and the payload."""
     return RejectedMessage(location, rejection.reason, str(rejection)[:_MAX_DETAIL], _payload_text(payload))
 
 
 def decode_batches(
     reader: RdfReader, batches: Iterable[pa.RecordBatch], *, with_times: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Decode Arrow batches of RDF messages to batches of statements; column 1 has times if `with_times`.
+    """Decode Arrow batches of RDF messages to batches of statements; with `with_times`, column 1 has the times.
 
     `mapInArrow` calls this; the columns are `COLUMNS`.
     """
@@ -155,7 +155,7 @@ def decode_batches(
 
 
 def arrow_batches(rows: Iterator[Sequence[object]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Convert rows to Arrow batches with a schema, at most `_ROWS` rows each."""
+    """Convert rows to Arrow batches with a schema, of at most `_ROWS` rows each."""
     import pyarrow as pa
 
     while chunk := list(islice(rows, _ROWS)):
@@ -164,7 +164,10 @@ def arrow_batches(rows: Iterator[Sequence[object]], schema: pa.Schema) -> Iterat
 
 
 def _rows(reader: RdfReader, payload: object, arrival: object) -> list[tuple[object, ...]]:
-    """The output rows of an RDF message in `COLUMNS`: one per statement, or if it is rejected one with the reason."""
+    """Return the output rows of an RDF message: one per statement or, if it is rejected, one with the reason.
+
+    Their columns are `COLUMNS`.
+    """
     try:
         numbered = enumerate(reader.statements(payload, arrival))
         return [
@@ -175,12 +178,15 @@ def _rows(reader: RdfReader, payload: object, arrival: object) -> list[tuple[obj
 
 
 def statement_text(statement: MessageStatement) -> tuple[str, str, str, str | None]:
-    """The subject, predicate, object and graph (None if default) of a statement as N-Triples text."""
+    """Format a statement as the texts of subject, predicate, object and graph (None: default) in N-Triples."""
     return *statement_row(statement.triple), None if statement.graph is None else encode_term(statement.graph)
 
 
 def _text(payload: object, largest: int | None) -> str:
-    """The text of an RDF message, from text or UTF-8; RejectError if it is None, invalid or above `largest` bytes."""
+    """Return the text of an RDF message; raise RejectError if it is None, invalid UTF-8 or too large.
+
+    `largest` is the limit in bytes, or None.
+    """
     if payload is None:
         raise RejectError(RejectReason.MISSING, "no payload")
     if not isinstance(payload, str | bytes | bytearray | memoryview):
@@ -196,7 +202,7 @@ def _text(payload: object, largest: int | None) -> str:
 
 
 def _payload_text(payload: object) -> str:
-    """The text of a rejected message for the dead letters, truncated; invalid bytes are replaced."""
+    """Return the text of a rejected message for the dead letters, truncated and with invalid bytes replaced."""
     if isinstance(payload, bytes | bytearray | memoryview):
         return bytes(payload[:MAX_MESSAGE_BYTES]).decode("utf-8", "replace")
     return "" if payload is None else str(payload)[:MAX_MESSAGE_BYTES].encode("utf-8", "replace").decode()

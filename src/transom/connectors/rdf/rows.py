@@ -27,10 +27,10 @@ from transom.reference.rdf.forms import construct
 
 
 def solution_rows(extent: Extent, answer: RdfAnswer, start: int) -> tuple[list[Element], list[str]]:
-    """Convert a SELECT answer from tick `start` on to stream elements; also messages on solutions that do not fit.
+    """Convert the solutions of a SELECT query, from tick `start` on, to the rows of a stream.
 
-    A solution becomes an element at the tick from which it is valid, or at `start` if that is earlier.
-    Its terms may not fit the attributes' types.
+    A solution becomes an element at the tick from which it is valid, or at `start` if that is earlier. Also returned
+    are messages on solutions whose terms do not fit the attributes' types.
     """
     rows: list[SourceRow] = []
     rejected: list[str] = []
@@ -47,7 +47,7 @@ def solution_rows(extent: Extent, answer: RdfAnswer, start: int) -> tuple[list[E
 
 
 def starting_statements(answer: RdfAnswer, start: int) -> list[Element]:
-    """Convert a CONSTRUCT answer to stream elements: one per statement that becomes valid from `start` on.
+    """Convert the statements of a CONSTRUCT query to a stream: each comes when it becomes valid, from tick `start` on.
 
     What is valid before `start` begins there.
     """
@@ -56,7 +56,7 @@ def starting_statements(answer: RdfAnswer, start: int) -> list[Element]:
 
 
 def row_statements(op: RowStatements, elements: list[Element]) -> list[Element]:
-    """Convert stream rows to RDF statements: per row, one for each predicate of the catalog's template."""
+    """Convert the rows of a stream to RDF statements: one per row and predicate of the catalog's template."""
     names = [attribute.name for attribute in op.rows.schema]
     template = tuple(TripleTemplate(SUBJECT, IRI(iri), variable(column)) for column, iri in op.predicates)
     construction = Construct(Values((SUBJECT, *map(variable, names)), ()), template)
@@ -70,12 +70,12 @@ def row_statements(op: RowStatements, elements: list[Element]) -> list[Element]:
 
 
 def _stream(statements: Sequence[tuple[int, Triple]]) -> list[Element]:
-    """Turn (tick, triple) pairs, in order, into the elements of a stream, numbered from 1."""
+    """Number pairs of tick and triple, in their order from 1, as the elements of a stream."""
     return [Element(tick, number, statement_row(statement)) for number, (tick, statement) in enumerate(statements, 1)]
 
 
 def value_term(value: Value) -> Term:
-    """The RDF literal of an attribute's value: numbers in canonical form, timestamps as xsd:dateTime."""
+    """Convert an attribute's value to an RDF literal: numbers in canonical form, timestamps as xsd:dateTime."""
     match value:
         case bool():
             return boolean(value)
@@ -92,9 +92,9 @@ def value_term(value: Value) -> Term:
 
 
 def _beginnings(answer: RdfAnswer, start: int) -> Iterator[tuple[int, Solution | Triple]]:
-    """The (tick, solution or triple) of each one that becomes valid from `start` on, repeated as often as it occurs.
+    """Yield each solution or triple that becomes valid from tick `start` on, with that tick.
 
-    At `start` these are all that are valid.
+    It is repeated as often as it occurs. At `start` these are all that are valid.
     """
     currently_valid: Counter[Solution | Triple] = Counter()
     change_ticks = [tick for tick, _ in constant_periods(answer)]
@@ -110,14 +110,14 @@ def _beginnings(answer: RdfAnswer, start: int) -> Iterator[tuple[int, Solution |
 
 
 def _valid(answer: RdfAnswer, tick: int) -> Sequence[Solution | Triple]:
-    """The solutions or triples of an answer that are valid at a tick, repeated as often as they occur."""
+    """Return the solutions or triples of an answer that are valid at a tick, repeated as often as they occur."""
     if answer.kind != "triples":
         return snapshot(answer, tick)
     return [timed.payload for timed in answer.triples if timed.at(tick) for _ in range(timed.n)]
 
 
 def _value(name: str, term: Term | None, kind: Type) -> Value:
-    """Convert an RDF term, bound to variable `name`, to a value of type `kind`; unbound (None) becomes NULL.
+    """Convert the RDF term of a variable to a value of a type; an unbound variable (None) becomes NULL.
 
     ValueError if the text does not fit the type.
     """

@@ -59,11 +59,12 @@ def decode_statements(
     dead_letters: DeadLetters | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Decode RDF in `frame` by `decode`: `tick_number c0 c1 c2`...; rejected to `dead_letters`; `count` counts rows.
+    """Decode a frame of RDF messages to rows of statements with their ticks.
 
-    A rejected message has `reject_reason`, `detail` and `origin`. If the stream's subjects are local, a
-    row holds all statements of a file or message about a subject at a tick, in `statements`. With `dead_letters`,
-    rejected messages become dead letters. `count` counts statements and rejected messages.
+    The columns are `tick_number`, `c0`, `c1`, `c2` and the order. A rejected message has `reject_reason`, `detail` and
+    `origin`. If the stream's subjects are local, a row holds all statements of a file or message about a subject at a
+    tick, in `statements`. With `dead_letters`, rejected messages become dead letters. `count` counts statements and
+    rejected messages.
     """
     content_columns, row_count = (
         (_STATEMENT_LIST, F.coalesce(F.size(MESSAGE_STATEMENTS), F.lit(1))) if extent.local else (_TERMS, F.lit(1))
@@ -77,7 +78,10 @@ def decode_statements(
 def _decode_to_arrow(
     local: bool, decode: StatementDecoder, dead_letters: DeadLetters | None, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """For `mapInArrow`: decode messages to statements, in a list per subject if `local`; rejected to `dead_letters`."""
+    """Decode Arrow batches of RDF messages to statements, for Spark's `mapInArrow`.
+
+    If `local`, statements are in a list per subject. Rejected messages go to `dead_letters`.
+    """
     import pyarrow as pa
 
     terms = [(name, pa.string()) for name in ("s", "p", "o")]
@@ -101,13 +105,16 @@ def _decode_to_arrow(
 
 
 def _note_reason(decoded: DecodedStatements, reasons: list[str | None]) -> DecodedStatements:
-    """Append a decoded message's reject reason (None if accepted) to `reasons`, and return the message."""
+    """Append the reject reason of a decoded message (None if accepted) to `reasons`, and return the message."""
     reasons.append(decoded.rejected[-1].reason.value if decoded.rejected else None)
     return decoded
 
 
 def statement_rows(decoded: DecodedStatements, *, local: bool) -> Iterator[Sequence[object]]:
-    """The rows of a decoded RDF message: one per statement, or if `local` per subject and tick; then rejections."""
+    """Yield the rows of a decoded RDF message: its statements, then its rejections.
+
+    Statements have a row each or, if `local`, a row per subject and tick.
+    """
     nulls = (None, None, None)
     if local:
         for number, tick, statements in _by_subject(decoded):
@@ -130,7 +137,7 @@ def statement_rows(decoded: DecodedStatements, *, local: bool) -> Iterator[Seque
 
 
 def _by_subject(decoded: DecodedStatements) -> Iterator[tuple[int, int, list[dict[str, object]]]]:
-    """Group a message's statements by tick and subject: (first statement's number, tick, all statements)."""
+    """Group the statements of a message by tick and subject, as (number of the first, tick, all statements)."""
     groups: dict[tuple[int, str], tuple[int, list[dict[str, object]]]] = {}
     for number, (tick, (s, p, o)) in enumerate(decoded.statements, decoded.first):
         groups.setdefault((tick, s), (number, []))[1].append({"s": s, "p": p, "o": o, "row": number})
@@ -139,11 +146,12 @@ def _by_subject(decoded: DecodedStatements) -> Iterator[tuple[int, int, list[dic
 
 
 def parse_payloads(frame: DataFrame, reader: RdfReader, payload: str = "payload", time: str | None = "t") -> DataFrame:
-    """Decode RDF in `payload`, times in `time`, to rows `tick position s p o g`; `position`: number in the message.
+    """Decode the RDF messages in a Spark DataFrame to rows `tick position s p o g`, one per statement.
 
-    `position` is the position of a statement in its message, and `g` is NULL for the default graph. `time` is the
-    column with a message's time, as a tick, a timestamp or text; None if messages state it themselves. A rejected
-    message is one row with its reason in `reject_reason`, the detail in `detail`, and the message in `payload`.
+    The messages are in the column `payload`, their times in `time`. `position` is the position of a statement in its
+    message, and `g` is NULL for the default graph. `time` is the column with a message's time, as a tick, a timestamp
+    or text; None if messages state it themselves. A rejected message is one row with its reason in `reject_reason`, the
+    detail in `detail`, and the message in `payload`.
     """
     if time is None and reader.time is None:
         raise UsageError("these messages have no time", hint="name a column, or a predicate that states it")
@@ -156,7 +164,7 @@ def parse_payloads(frame: DataFrame, reader: RdfReader, payload: str = "payload"
 
 
 def only_statements(frame: DataFrame, name: str | None = None) -> DataFrame:
-    """Select the statements in `parse_payloads`' result; with `name`, count rejections as metrics of that name.
+    """Select the statements from the result of `parse_payloads`; with `name`, rejected messages are counted.
 
     The counts per reason are observed metrics.
     """
@@ -170,5 +178,8 @@ def only_statements(frame: DataFrame, name: str | None = None) -> DataFrame:
 
 
 def rejected_messages(frame: DataFrame) -> DataFrame:
-    """Select the rejected messages from `parse_payloads`' result: `reject_reason`, `detail`, `payload`."""
+    """Select the rejected messages from the result of `parse_payloads`, with reason and payload.
+
+    The columns are `reject_reason`, `detail` and `payload`.
+    """
     return frame.where(F.col(REJECT_REASON).isNotNull()).select(REJECT_REASON, "detail", "payload")

@@ -18,7 +18,10 @@ from transom.model.time import Calendar
 def stream_statements(
     extent: Extent, rows: Iterable[object], calendar: Calendar, prefixes: Mapping[str, str]
 ) -> list[Element]:
-    """Convert the caller's (time, s, p, o) or (time, Triple) to an RDF stream; `prefixes` expand names such as :a."""
+    """Convert the caller's (time, s, p, o) or (time, Triple) rows to an RDF stream.
+
+    `prefixes` expand names such as `:a`.
+    """
     source_rows: list[SourceRow] = []
     for number, row in enumerate(checked_rows(extent, rows), 1):  # type: ignore[arg-type]
         origin = Origin(extent.name, number)
@@ -37,7 +40,10 @@ def stream_statements(
 
 
 def graph_statements(extent: Extent, rows: Iterable[object], prefixes: Mapping[str, str]) -> list[TableVersion]:
-    """Convert the caller's (s, p, o) or Triples to an RDF graph from tick 0; `prefixes` expand names such as :a."""
+    """Convert the caller's (s, p, o) rows or Triples to an RDF graph that is valid from tick 0.
+
+    `prefixes` expand names such as `:a`.
+    """
     statements: list[Row] = []
     for number, row in enumerate(checked_rows(extent, rows), 1):  # type: ignore[arg-type]
         origin = Origin(extent.name, number)
@@ -49,7 +55,7 @@ def graph_statements(extent: Extent, rows: Iterable[object], prefixes: Mapping[s
 
 
 def _statement(terms: Sequence[object], prefixes: Mapping[str, str], origin: Origin) -> Row:
-    """The row of an RDF statement from one Triple, or from three terms; DataError if it is invalid."""
+    """Convert a Triple, or three terms, to the row of an RDF statement; raise DataError if it is invalid."""
     if len(terms) == 1:
         if not isinstance(terms[0], Triple):
             raise origin.error(f"{display_value(terms[0])} is no statement", "write for example (':a', ':p', 1)")

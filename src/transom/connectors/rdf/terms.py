@@ -16,7 +16,7 @@ from transom.model.rdf.terms import DATE_TIME, DECIMAL, DOUBLE, IRI, BlankNode, 
 
 
 def term_text(value: object, prefixes: Mapping[str, str]) -> str:
-    """The N-Triples text of an RDF term that a caller passes: a term object, a Python value or SPARQL text.
+    """Convert a term object, a Python value or SPARQL text from the caller to an RDF term in N-Triples.
 
     HintedError if it is not a term.
     """
@@ -24,7 +24,7 @@ def term_text(value: object, prefixes: Mapping[str, str]) -> str:
 
 
 def _term(value: object, prefixes: Mapping[str, str]) -> Term:
-    """Convert what a caller passes (a term object, a Python value or SPARQL text) to an RDF term, else HintedError."""
+    """Convert a term object, a Python value or SPARQL text from the caller to an RDF term, or raise HintedError."""
     match value:
         case IRI() | BlankNode() | Literal():
             return value
@@ -50,7 +50,7 @@ def _term(value: object, prefixes: Mapping[str, str]) -> Term:
 
 
 def check_statement(row: Sequence[object], origin: Origin) -> None:
-    """DataError if the subject in a statement's row is a literal, or if the predicate is not an IRI."""
+    """Raise DataError if the subject of a statement is a literal or the predicate is not an IRI."""
     subject, predicate = str(row[0]), str(row[1])
     if subject.startswith('"'):
         raise origin.error(f"{subject} cannot be a subject", "a subject is an IRI or a blank node")
