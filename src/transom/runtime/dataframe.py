@@ -46,7 +46,7 @@ def dataframe(
     rejected: RejectedRows | None = None,
     counts: RowCounts | None = None,
 ) -> DataFrame:
-    """Build a job's answer, streaming if `live`; `user_frames`: the caller's sources; fills `rejected` and `counts`.
+    """Build the DataFrame of a planned query's answer, streaming if `live`.
 
     `user_frames` maps extents to DataFrames of the caller; other sources are opened from the catalog. `rejected`
     collects the rejected rows of a batch, `counts` the row counts of live sources.
@@ -102,7 +102,10 @@ def dataframe(
 def replay(
     job: Job, spark: SparkSession, user_frames: Mapping[str, Any] | None = None, *, rejected: RejectedRows | None = None
 ) -> DataFrame:
-    """A job's answer over batch sources, ordered by tick; `user_frames`: the caller's sources; fills `rejected`."""
+    """Build the DataFrame of a planned query's answer over batch sources, ordered by tick.
+
+    `user_frames` are the sources that the caller opens. `rejected` is filled while it runs.
+    """
     if any(frame.isStreaming for frame in (user_frames or {}).values()):
         raise UsageError("a replay of a stream has no end", hint="give batch DataFrames, or use to_df")
     frame = dataframe(job, spark, user_frames, live=False, rejected=rejected)
@@ -121,11 +124,11 @@ class SourceOpener:
     live: bool
 
     def row_counter(self, extent: Extent) -> CountRead:
-        """The function that makes Spark count the rows read from a source; in a batch it leaves the frame as it is."""
+        """Return the function that makes Spark count the rows read from a source; a batch frame it leaves unchanged."""
         return self.counts.scan(extent.name) if self.live else uncounted
 
     def user_stream(self, extent: Extent) -> DataFrame | None:
-        """The caller's DataFrame for a stream, or None; UsageError if it is batch in a live run, or the reverse."""
+        """Return the caller's DataFrame for a stream, or None; raise UsageError if a live run gets a batch frame."""
         frame = self.user_frames.get(extent.name)
         if frame is not None and frame.isStreaming != self.live:
             raise UsageError(f"the source of {extent.name} is not a stream, while others are")
@@ -133,7 +136,7 @@ class SourceOpener:
 
 
 def _open_sources(opener: SourceOpener) -> tuple[dict[str, DataFrame], dict[str, DataFrame]]:
-    """Open all sources of a job: the streams by name, and the tables by name."""
+    """Open all sources of a planned query: the streams by name, and the tables by name."""
     followed = _followed_tables(opener.job.plan)
     streams: dict[str, DataFrame] = {}
     tables: dict[str, DataFrame] = {}
@@ -148,7 +151,7 @@ def _open_sources(opener: SourceOpener) -> tuple[dict[str, DataFrame], dict[str,
 
 
 def _open_table(opener: SourceOpener, extent: Extent, *, followed: bool) -> DataFrame:
-    """Open a table or stored graph: its log of scans if `followed`, else the caller's DataFrame or its source."""
+    """Open a table or stored graph from the caller's DataFrame or its source; if `followed`, from its log of scans."""
     spark, catalog, user_frame = opener.spark, opener.job.catalog, opener.user_frames.get(extent.name)
     if followed:
         return connectors.open_scans(spark, extent, catalog.folder, count=opener.row_counter(extent))
@@ -163,9 +166,9 @@ def _open_table(opener: SourceOpener, extent: Extent, *, followed: bool) -> Data
 
 
 def _open_statements(opener: SourceOpener, extent: Extent) -> dict[str, DataFrame]:
-    """Open an RDF stream as statements and, if the plan matches patterns within messages, also as messages, by name.
+    """Open an RDF stream as statements and, if the plan matches patterns within messages, also as messages.
 
-    In a batch, `rejected` collects the messages that could not be read.
+    The frames are returned by name. In a batch, `rejected` collects the messages that could not be read.
     """
     calendar, live, user_frame = opener.job.catalog.calendar, opener.live, opener.user_stream(extent)
     if user_frame is not None:
@@ -187,23 +190,23 @@ def _open_statements(opener: SourceOpener, extent: Extent) -> dict[str, DataFram
 
 
 def _shared_streams(plan: PhysicalNode, names: Collection[str]) -> list[str]:
-    """The streams among `names` that several nodes of the plan read, so that their reader is shared."""
+    """List the streams among `names` that several nodes of the plan read, and which are therefore read only once."""
     readers = Counter(node.extent for node in walk(plan) if isinstance(node, ReadStream) and node.extent in names)
     return [name for name, count in readers.items() if count > 1]
 
 
 def _followed_tables(plan: PhysicalNode) -> set[str]:
-    """The names of the tables that the plan reads as logs of scans, so that new versions reach a live run."""
+    """Return the names of the tables whose logs of scans the plan reads, so that new versions reach a live run."""
     return {node.extent for node in walk(plan) if isinstance(node, ReadScans)}
 
 
 def _keeps_dead_letters(extent: Extent) -> bool:
-    """Whether the reader of a source detects late rows itself and writes them to dead letters."""
+    """Whether the reader of a source detects late rows itself and writes them as dead letters."""
     return isinstance(extent.source, Kafka) and extent.source.dead is not None
 
 
 def _open_row_stream(opener: SourceOpener, extent: Extent) -> DataFrame:
-    """Open a stream of rows: the caller's DataFrame, or the catalog's source."""
+    """Open a stream of rows from the caller's DataFrame or the catalog's source."""
     user_frame, row_counter = opener.user_stream(extent), opener.row_counter(extent)
     if user_frame is not None:
         return stream_frame(extent, row_counter(user_frame, F.lit(1)), opener.job.catalog.calendar)
@@ -229,7 +232,7 @@ def _open_from_catalog(opener: SourceOpener, extent: Extent) -> DataFrame:
 
 
 def is_live(user_frames: Mapping[str, Any], sources: Sequence[Extent]) -> bool:
-    """Whether the answer is streaming: one of `sources` that is a stream has a streaming DataFrame in `user_frames`."""
+    """Whether the answer is streaming, because the caller's DataFrame for one of the streams is streaming."""
     stream_frames = [
         user_frames[extent.name]
         for extent in sources
@@ -239,5 +242,5 @@ def is_live(user_frames: Mapping[str, Any], sources: Sequence[Extent]) -> bool:
 
 
 def _needs_position(plan: PhysicalNode, extent: str) -> bool:
-    """Whether the plan numbers the rows of a stream, so that its reader must return the number of each row."""
+    """Whether the plan numbers the rows of a stream, so that its reader must return each row's number."""
     return any(isinstance(node, ReadStream) and node.extent == extent and node.ordered for node in walk(plan))

@@ -22,7 +22,7 @@ _TRACE_LINE = re.compile(r"^\s*(at [\w.$]+\(|Traceback|File \"|\.\.\. \d+ more)"
 
 
 def translate_error(error: BaseException) -> TransomError | None:
-    """Translate an error that Spark raised to a TransomError; None if the cause is not known."""
+    """Translate an error that Spark raised to a TransomError; None if its cause is not recognized."""
     if isinstance(error, TransomError):
         return error
     text = _QUERY_DUMP.sub("", str(error))
@@ -51,7 +51,7 @@ def translate_error(error: BaseException) -> TransomError | None:
 
 
 def _wrapped_error(text: str) -> TransomError | None:
-    """Restore a Transom error from the text of the Spark error that wraps it; None if there is none."""
+    """Restore the Transom error that is wrapped in the text of a Spark error; None if there is none."""
     matches = list(_WRAPPED_ERROR.finditer(text))
     if not matches:
         return None
@@ -66,7 +66,7 @@ def _wrapped_error(text: str) -> TransomError | None:
 
 
 def unknown_error(error: BaseException) -> EngineError:
-    """EngineError for an error of Spark whose cause is not known, with the first cause in one line."""
+    """Build the EngineError for a Spark error of unknown cause, with the first cause in one line."""
     return EngineError(
         "Spark stopped the query",
         detail=first_cause(str(error)) or type(error).__name__,
@@ -75,7 +75,7 @@ def unknown_error(error: BaseException) -> EngineError:
 
 
 def first_cause(text: str, longest: int = 600) -> str:
-    """The last exception named in an error of Spark, else its first line; cut to `longest` characters."""
+    """Return the last exception named in a Spark error's text, else its first line, cut to `longest` characters."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not _TRACE_LINE.match(line)]
     named = [line for line in lines if re.match(r"(Caused by: )?[\w.$]+(Exception|Error): ", line)]
     line = named[-1] if named else (lines[0] if lines else "")

@@ -14,14 +14,18 @@ from transom.spark.input import clock
 
 
 def watermark_delay_ms(extent: Extent, calendar: Calendar) -> int:
-    """The watermark delay of a source: its lateness in milliseconds, rounded up."""
+    """Return the watermark delay of a source: its lateness in milliseconds, rounded up."""
     return -(-extent.lateness * calendar.length // 1000)
 
 
 def heartbeats(
     job: Job, spark: SparkSession, streamed: Sequence[Extent], user_sources: Collection[str]
 ) -> dict[str, DataFrame]:
-    """Heartbeat streams by extent, for `streamed` extents that idle, end or grow; the caller opens `user_sources`."""
+    """Build heartbeat streams, by source, which advance the watermark when a source delivers no rows.
+
+    They are for `streamed` sources that may be idle, that grow, or that end with the run; sources that the caller opens
+    (`user_sources`) do not end.
+    """
     options = job.options
     streams: dict[str, DataFrame] = {}
     for extent in streamed:
@@ -42,7 +46,7 @@ def heartbeats(
 
 
 def _heartbeat_at(job: Job, spark: SparkSession, tick: int) -> DataFrame:
-    """A stream of two heartbeats, at `tick` and the next, emitted at every start to advance the watermark.
+    """Build a stream of two heartbeats, at `tick` and the next, which advance the watermark at every start.
 
     After a restart Spark knows the watermark of a source only from new rows, and the next scan of a table may be hours
     away. The first micro-batch reads all segments of the log that exist now.

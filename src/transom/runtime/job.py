@@ -37,14 +37,15 @@ class Job:
 
     @property
     def has_state(self) -> bool:
-        """Whether any operator keeps state; if so, an answer is delayed until its tick closes."""
+        """Whether any operator keeps state; if so, the answer of a tick comes only when the tick closes."""
         return any(node.decision.state != ZERO for node in walk(self.plan))
 
 
 def lateness_of(job: Job, *, live: bool) -> Lateness | None:
-    """How a run's readers reject late rows; None in a replay (not `live`), without state, or without a checkpoint.
+    """Return how a run's readers reject late rows; None in a replay, without state or without a checkpoint.
 
-    Without a checkpoint, as in a DataFrame that its caller starts, Spark drops late rows itself.
+    A replay is a run that is not `live`. Without a checkpoint, as in a DataFrame that its caller starts, Spark drops
+    late rows itself.
     """
     if not live or job.options.checkpoint is None or not job.has_state:
         return None
@@ -67,13 +68,13 @@ class Plannable(Protocol):
     def job(
         self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
     ) -> Job:
-        """Plan the query for a session and a run, for a replay unless `live`; the caller opens `user_sources`."""
+        """Plan the query for a session and a run, which is a replay unless `live`; the caller opens `user_sources`."""
         ...
 
     def inputs(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Any:
-        """The reference engine's inputs, from the catalog's sources, for a run over ticks `start` to `until`."""
+        """Read the inputs of the reference engine from the catalog's sources, for the ticks `start` to `until`."""
         ...
 
     def evaluate(self, inputs: Any) -> Any:
-        """The complete answer of the reference engine over inputs from the method `inputs`."""
+        """Compute the complete answer with the reference engine, over inputs from the method `inputs`."""
         ...

@@ -40,7 +40,7 @@ class KernelChoice:
 
     @property
     def line(self) -> str:
-        """One line for the user: where stateful operators run and, if not in the kernel, the reason."""
+        """Return one line for the user: where stateful operators run and, if not in the Java kernel, the reason."""
         if not self.would_run:
             return "kernel: not needed, Spark's own operators run the whole plan"
         if self.used:
@@ -48,14 +48,14 @@ class KernelChoice:
         return f"kernel: off, {self.fallback}: {self.reason}"
 
     def warn(self) -> None:
-        """Issue a KernelWarning if the kernel would run an operator of the plan and the user could enable it."""
+        """Issue a KernelWarning if the user could enable the Java kernel and it would run an operator of the plan."""
         if self.avoidable and self.would_run:
             message = f"{self.reason}; {self.fallback}. Write kernel='off' to accept it"
             warnings.warn(f"the kernel is not used: {message}", KernelWarning, stacklevel=_caller_stacklevel())
 
 
 def choose_kernel(spark: SparkSession, kernel: KernelMode) -> KernelChoice:
-    """Choose whether a session uses the Java kernel: `auto` if it accepts the jar; `on` raises UsageError if not.
+    """Decide whether a session uses the Java kernel; raise UsageError if it is `on` and Spark does not accept the jar.
 
     The environment variable TRANSOM_KERNEL replaces `auto`.
     """
@@ -80,7 +80,7 @@ def choose_kernel(spark: SparkSession, kernel: KernelMode) -> KernelChoice:
 def plan_for_session(
     spark: SparkSession, kernel: KernelMode, make_plan: Callable[[bool], PhysicalNode]
 ) -> tuple[KernelChoice, PhysicalNode]:
-    """Choose whether a session uses the kernel, and plan for it: `make_plan` is called with True if it uses the kernel.
+    """Decide whether a session uses the Java kernel, and call `make_plan` with the result to plan the query.
 
     Without the kernel a second plan is made, only to find out whether the kernel would run any operator.
     """
@@ -94,18 +94,18 @@ def plan_for_session(
 
 
 def has_executor(plan: PhysicalNode, executor: Executor) -> bool:
-    """Whether any operator of the plan runs on an executor: Spark's operators, Python or the kernel."""
+    """Whether any operator of the plan runs on an executor: Spark's own operators, Python or the Java kernel."""
     return any(node.decision.executor is executor for node in walk(plan))
 
 
 def _fallback_description(plan: PhysicalNode) -> str:
-    """Text that says where the stateful operators of a plan run without the kernel."""
+    """Describe where the stateful operators of a plan run without the Java kernel."""
     where = "in Python" if has_executor(plan, Executor.MACHINE) else "as Spark's own operators"
     return f"stateful operators run {where}"
 
 
 def _caller_stacklevel() -> int:
-    """The `stacklevel` with which a warning points to the first caller outside this package."""
+    """Return the `stacklevel` with which a warning points to the first caller outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] == "transom":
         level, frame = level + 1, frame.f_back

@@ -32,12 +32,12 @@ class RunOptions:
 
     @property
     def allow_data_loss(self) -> bool:
-        """Whether the run continues although a broker has deleted messages that it had not read."""
+        """Whether the run continues although a broker has deleted messages before the run could read them."""
         return self.on_data_loss == "continue"
 
     @property
     def folder(self) -> Path:
-        """The checkpoint folder of a live run; ValueError in a replay, which has none."""
+        """The checkpoint folder of a live run; raises ValueError in a replay, which has none."""
         if self.checkpoint is None:
             raise ValueError("a live run has a checkpoint")
         return self.checkpoint

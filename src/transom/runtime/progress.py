@@ -46,9 +46,10 @@ class Progress:
         return sum(balance.late for balance in self.sources.values())
 
     def with_report(self, report: Mapping[str, Any], counts: RowCounts) -> Progress:
-        """The totals after one more progress report; `counts` names its metrics; duplicate or idle ones add nothing.
+        """Add one more progress report of Spark to the totals; a report that is repeated or idle adds nothing.
 
-        While a query is idle, Spark reports under the number of the next micro-batch.
+        `counts` knows the names of its metrics. While a query is idle, Spark reports under the number of the next
+        micro-batch.
         """
         if report["batchId"] <= self.batch or "addBatch" not in report["durationMs"]:
             return self
@@ -68,16 +69,17 @@ class Progress:
         )
 
     def lag(self, now: datetime | None = None) -> float | None:
-        """Seconds from the watermark to `now` (None: the present time); None before the first watermark."""
+        """The seconds from the watermark to `now` (None: the present time); None before the first watermark."""
         if self.watermark is None:
             return None
         return ((now or datetime.now(UTC)) - self.watermark).total_seconds()
 
 
 def batch_balances(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Balance]:
-    """Rows read, used, late and rejected by source in a micro-batch, from Spark's `report`; `counts` names its metrics.
+    """Return the rows read, used, late and rejected in a micro-batch, by source, from Spark's progress report.
 
-    A source with several readers counts once: the reader with the most missing rows represents it.
+    `counts` knows the names of its metrics. A source with several readers counts once: the reader with the most missing
+    rows represents it.
     """
     observed = report.get("observedMetrics") or {}
     balances = {
@@ -90,7 +92,10 @@ def batch_balances(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Ba
 
 
 def find_lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | None:
-    """LostRows if a micro-batch's `report` has rows uncounted or dropped, else None; `counts` names its metrics."""
+    """Return the error LostRows if a micro-batch's progress report shows rows that are uncounted or dropped, else None.
+
+    `counts` knows the names of its metrics.
+    """
     for name, readers in counts.balances(report.get("observedMetrics") or {}).items():
         for balance in readers:
             if balance.missing:
@@ -109,7 +114,10 @@ def find_lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | N
 
 
 def batch_record(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Any]:
-    """Convert a micro-batch's progress `report` to an entry of the run's log; `counts` names the row metrics."""
+    """Convert the progress report of a micro-batch to an entry of the run's log.
+
+    `counts` knows the names of its metrics.
+    """
     totals = Progress(report["batchId"] - 1).with_report(report, counts)
     return {
         "batch": totals.batch,
@@ -125,7 +133,7 @@ def batch_record(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Any]
 
 
 def _rows_out(report: Mapping[str, Any]) -> int:
-    """The number of answer rows in a progress report; 0 if the report does not have the metric."""
+    """Return the number of answer rows in a progress report; 0 if the report lacks this metric."""
     answer = (report.get("observedMetrics") or {}).get("transom_answer")
     if answer is None:
         return 0
@@ -134,7 +142,7 @@ def _rows_out(report: Mapping[str, Any]) -> int:
 
 
 def _unread_offsets(report: Mapping[str, Any]) -> Counter[str]:
-    """The number of offsets by topic that a micro-batch passed without a message, for example deleted ones."""
+    """Count, by topic, the offsets without a message that a micro-batch passed, for instance of deleted messages."""
     unread: Counter[str] = Counter()
     for source in report["sources"]:
         begin, end = _topic_offsets(source.get("startOffset")), _topic_offsets(source.get("endOffset"))
@@ -149,7 +157,7 @@ def _unread_offsets(report: Mapping[str, Any]) -> Counter[str]:
 
 
 def _topic_offsets(value: Any) -> dict[str, dict[str, int]]:
-    """The offsets in a progress report of a Kafka source, by topic and partition; empty for other sources."""
+    """Return the offsets of a Kafka source in a progress report, by topic and partition; empty for other sources."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -161,7 +169,7 @@ def _topic_offsets(value: Any) -> dict[str, dict[str, int]]:
 
 
 def _add_counts(counts: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:
-    """Add the offsets without a message of one micro-batch, by topic, to the total counts."""
+    """Add a micro-batch's counts of offsets without a message to the totals, by topic."""
     return dict(Counter(counts) + more) if more else counts
 
 

@@ -38,17 +38,20 @@ class BatchGate:
     """Gate before the delivery of each micro-batch; once closed, it blocks the next one."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
-        """A gate for micro-batches, open at first, that records digests of Spark's logs in `checkpoint`."""
+        """Create an open gate, which lets micro-batches pass and records digests of Spark's logs in `checkpoint`."""
         self._checkpoint = checkpoint
         self._closed = threading.Event()
         self.batch_waiting = threading.Event()
         """Set when a micro-batch waits at the closed gate: the one before it is committed."""
 
     def wrap(self, deliver: Callable[[DataFrame, int], None]) -> Callable[[DataFrame, int], None]:
-        """Make a `foreachBatch` callback wait while the gate is closed; else digests of logs are recorded first."""
+        """Wrap a `foreachBatch` callback so that it records the digests of Spark's logs first.
+
+        It waits while the gate is closed.
+        """
 
         def pass_through(frame: DataFrame, batch: int) -> None:
-            """Deliver a micro-batch, or if the gate is closed wait until Spark interrupts the query."""
+            """Deliver a micro-batch or, if the gate is closed, wait until Spark interrupts the query."""
             if self._closed.is_set():
                 self.batch_waiting.set()
                 _wait_for_interrupt(frame)
@@ -58,7 +61,7 @@ class BatchGate:
         return pass_through
 
     def close(self) -> None:
-        """Close the gate: block the delivery of all further micro-batches, so that the query can stop between two."""
+        """Close the gate, which stops the delivery of further micro-batches, so that the query can stop between two."""
         self._closed.set()
 
 
@@ -85,7 +88,10 @@ class Running:
         counts: RowCounts,
         dead_letters: SinkDeadLetters | None = None,
     ) -> None:
-        """A run of `job` as Spark's query `stream`; a new thread polls its progress. `resumed`: from a checkpoint."""
+        """Create the run of `job` as Spark's query `stream`, and start a thread that polls its progress.
+
+        `resumed` says whether it continues from a checkpoint.
+        """
         self.stream = stream
         self.job = job
         self.resumed = resumed
@@ -105,7 +111,7 @@ class Running:
         threading.Thread(target=self._poll_progress, name="transom progress", daemon=True).start()
 
     def _poll_progress(self) -> None:
-        """Poll progress reports until the query ends; Spark keeps only the last hundred."""
+        """Poll progress reports until the query ends, because Spark keeps only the last hundred."""
         while True:
             try:
                 if not self.is_active:
@@ -137,7 +143,7 @@ class Running:
         return bool(self.stream.isActive)
 
     def progress(self) -> Progress:
-        """Totals so far: row counts of each source, rows out, watermark, rows in state.
+        """The totals so far: row counts of each source, rows out, watermark, rows in state.
 
         Stops a run whose balance does not add up; `wait` then raises LostRows.
         """
@@ -152,7 +158,7 @@ class Running:
             return replace(self.last_progress, refused=refused) if refused else self.last_progress
 
     def _stop_on_lost_rows(self, report: Mapping[str, Any]) -> None:
-        """If a micro-batch lost rows, stop the query and mark the checkpoint so that no run continues it."""
+        """Stop the query if a micro-batch lost rows, and mark the checkpoint so that no run continues it."""
         lost = find_lost_rows(report, self.counts)
         if lost is not None and self._lost is None:
             self._lost = lost
@@ -160,11 +166,11 @@ class Running:
             self.stream.stop()
 
     def changed_files(self) -> list[Path]:
-        """Source files that were modified after they were read; the run does not read them again."""
+        """The source files that were modified after they were read, which the run does not read again."""
         return changed_files(self.job.options.folder)
 
     def closed_tick(self) -> int | None:
-        """The last closed tick: the sink has all answers up to it.
+        """The last closed tick, up to which the sink has all answers; None if no tick is closed yet.
 
         None without a watermark, as in a query that keeps no state and answers every row at once.
         """
@@ -175,7 +181,7 @@ class Running:
         return closed if self.job.options.until is None else min(closed, self.job.options.until)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the query ends or the timeout expires; True if it ended.
+        """Wait until the query ends or the timeout expires; return True if it ended.
 
         Raises the error of the run, translated to a TransomError if its cause is known.
         """
@@ -217,13 +223,13 @@ class Running:
         return self.is_active and bool(self.stream.status["isTriggerActive"]) and self._last_batch() == batch
 
     def _last_batch(self) -> int | None:
-        """The number of the last reported micro-batch; None before the first report."""
+        """Return the number of the last reported micro-batch; None before the first report."""
         last = self.stream.lastProgress
         return None if last is None else int(_report_fields(last)["batchId"])
 
 
 def _report_fields(report: Any) -> Mapping[str, Any]:
-    """A progress report as a dictionary; Spark returns either a dictionary or an object with JSON."""
+    """Convert a progress report to a dictionary; Spark returns either a dictionary or an object with JSON."""
     if isinstance(report, dict):
         return report
     entries: Mapping[str, Any] = json.loads(report.json)

@@ -13,10 +13,11 @@ from transom.spark.session import SETTINGS
 
 
 def get_session(master: str | None = None, partitions: int | None = None) -> SparkSession:
-    """The active Spark session or a new one at `master`; None: spark-submit's, or local with these `partitions`.
+    """Return the active Spark session, or start a new one at `master`.
 
-    `master` or spark-submit change where a new session runs. TRANSOM_SPARK_LOG sets Spark's log level; the default is
-    OFF. Under spark-submit the level is left alone.
+    Without `master`, it is that of spark-submit, or a local one with these `partitions`. `master` or spark-submit
+    change where a new session runs. TRANSOM_SPARK_LOG sets Spark's log level; the default is OFF. Under spark-submit
+    the level is left alone.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -48,5 +49,5 @@ def silence_py4j() -> None:
 
 
 def _not_from_py4j(record: logging.LogRecord) -> bool:
-    """Logging filter that drops py4j's records: whether a record comes from elsewhere."""
+    """Filter log records: return False for those of py4j, which are dropped."""
     return "py4j" not in Path(record.pathname).parts

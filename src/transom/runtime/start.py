@@ -40,7 +40,10 @@ MAX_BACKLOG_WINDOWS = 1_000_000
 
 
 def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFrame] | None = None) -> Running:
-    """Start a live run of a job, with the caller's DataFrames by extent; raises for another query's checkpoint."""
+    """Start a live run of a planned query; raise an error for the checkpoint of another query.
+
+    `user_frames` are the caller's DataFrames by source.
+    """
     sink, options, user_frames = Sink.read(job.options.sink), job.options, user_frames or {}
     if not any(source.runs_live for source in job.sources):
         raise UsageError("nothing streams in this query", hint="replay it: its answer never changes")
@@ -94,7 +97,10 @@ def _attach_sink(
     spark_sink: bool,
     dead_letters: SinkDeadLetters,
 ) -> Any:
-    """Attach a sink to a stream writer; for a folder, `spark_sink` uses Spark's file sink instead of FolderWriter."""
+    """Attach a sink to a Spark stream writer.
+
+    For a folder, `spark_sink` means Spark's file sink instead of FolderWriter.
+    """
     if sink.address is None and (sink.folder is None or spark_sink):
         return sink.attach(writer)
     run = checkpoint.run_id()
@@ -123,7 +129,10 @@ def _check_backlog(job: Job) -> None:
 
 
 def _check_single_batch(sources: Sequence[Extent]) -> None:
-    """Raise UsageError for `maxOffsetsPerTrigger` with `once` and `until`: the first micro-batch closes all ticks."""
+    """Raise UsageError if a run that must read all in one micro-batch has a limit on it, `maxOffsetsPerTrigger`.
+
+    That is a run with `once` and `until`: its first micro-batch closes all ticks.
+    """
     for extent in sources:
         if isinstance(extent.source, Kafka) and "maxOffsetsPerTrigger" in dict(extent.source.options):
             raise UsageError(
@@ -133,7 +142,7 @@ def _check_single_batch(sources: Sequence[Extent]) -> None:
 
 
 def spark_plan(job: Job, spark: SparkSession) -> str:
-    """Spark's plan for a live run, as text, after a count of its stateful operators and shuffles."""
+    """Return Spark's plan for a live run as text, after a count of its stateful operators and shuffles."""
     frame = dataframe(job, spark, live=True)
     output = io.StringIO()
     with contextlib.redirect_stdout(output):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def source_topics(extents: Sequence[Extent], user_sources: Mapping[str, Any]) -> list[Kafka | KafkaTopic]:
-    """The distinct Kafka topics that the extents read, except extents in `user_sources`, which the caller opens."""
+    """List the distinct Kafka topics that the sources read, except `user_sources`, which the caller opens."""
     topics: dict[str, Kafka | KafkaTopic] = {}
     for extent in extents:
         if extent.name in user_sources:
@@ -29,9 +29,10 @@ def source_topics(extents: Sequence[Extent], user_sources: Mapping[str, Any]) ->
 
 
 def check_topics(checkpoint: Checkpoint, topics: Sequence[Kafka | KafkaTopic], *, allow_data_loss: bool) -> None:
-    """Raise CheckpointError for a topic that was created anew or, unless allowed, for unread messages now deleted.
+    """Raise CheckpointError if a topic was created anew or if messages were deleted before they were read.
 
-    Without confluent-kafka nothing is checked; a warning says so.
+    With `allow_data_loss`, deleted messages are no error. Without confluent-kafka nothing is checked; a warning says
+    so.
     """
     if topics and importlib.util.find_spec("confluent_kafka") is None:
         names = ", ".join(topic.topic for topic in topics)
@@ -60,7 +61,7 @@ def check_topics(checkpoint: Checkpoint, topics: Sequence[Kafka | KafkaTopic], *
 
 
 def _deleted_offsets(ends: Sequence[Any], topic: str, first: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Partitions whose unread messages were deleted, as (partition, next offset to read, first offset that exists)."""
+    """Yield the partitions whose unread messages were deleted: (partition, next offset to read, first offset left)."""
     positions: dict[str, int] = next((end[topic] for end in ends if isinstance(end, dict) and topic in end), {})
     for partition, position in sorted((int(name), position) for name, position in positions.items()):
         if first.get(partition, 0) > position:

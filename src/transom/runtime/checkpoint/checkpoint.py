@@ -36,7 +36,7 @@ class Checkpoint:
     """A checkpoint whose lock this process holds."""
 
     def __init__(self, folder: Path, files: SparkFolder) -> None:
-        """A checkpoint in `folder`; `files` reads the part of the folder that Spark writes."""
+        """Create the checkpoint in `folder`; `files` reads the part of the folder that Spark writes."""
         self.folder = folder
         self.files = files
         self.started = any(True for _ in files.entries(""))
@@ -77,7 +77,7 @@ class Checkpoint:
         self._digests = {name: recorded for name, recorded in self._digests.items() if name in present}
 
     def _load(self) -> None:
-        """Load run id, topics and log digests from `logs.json`, absent in checkpoints of earlier versions."""
+        """Load the run id, topics and log digests from `logs.json`, a file that older checkpoints lack."""
         file = self.folder / RECORD_FILE
         try:
             record = json.loads(file.read_bytes())
@@ -104,7 +104,7 @@ class Checkpoint:
             )
 
     def run_id(self) -> str:
-        """The id by which sinks know the run: created on first use, kept as long as Spark's checkpoint exists."""
+        """The id by which sinks recognize the run; created at first use, kept as long as Spark's checkpoint exists."""
         file = self.folder / RUN_ID_FILE
         if not self.started or not file.exists():
             _write_atomically(file, uuid4().hex)
@@ -118,7 +118,7 @@ class Checkpoint:
         return run
 
     def record_digests(self) -> None:
-        """Record the digests of the log files that Spark has written since the last call, to detect damage."""
+        """Record digests of the log files that Spark has written since the last call, by which damage is detected."""
         with self._write_lock:
             present = list(log_files(self.files))
             recorded = {name: self._digests[name] for name in present if name in self._digests}
@@ -130,11 +130,14 @@ class Checkpoint:
                 self._last_record = {**record, "files": {**self._files}, "topics": {**self.topics}}
 
     def mark_lost_rows(self, reason: str) -> None:
-        """Mark the checkpoint so that no run continues it: its state lacks rows."""
+        """Mark the checkpoint as missing rows in its state, so that no run continues it."""
         _write_atomically(self.folder / LOST_ROWS_FILE, f"{reason}\n")
 
     def file_counter(self, sink: str, present: int) -> Callable[[int], None]:
-        """Return a function that counts a sink's new files; warn if fewer are `present` than were counted before."""
+        """Return a function that counts the new files of a sink, and warn if files are gone that were counted before.
+
+        `present` is the number of files that are there now.
+        """
         missing = self._files.get(sink, 0) - present
         if missing > 0:
             warnings.warn(
@@ -153,14 +156,14 @@ class Checkpoint:
 
 
 def _digests(files: SparkFolder, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of file name and digest for files in Spark's checkpoint; files that Spark has deleted are skipped."""
+    """Yield name and digest of files in Spark's checkpoint; files that Spark has deleted are skipped."""
     for name in names:
         with contextlib.suppress(FileNotFoundError):
             yield name, digest(files.read(name))
 
 
 def _write_atomically(file: Path, text: str) -> None:
-    """Write a text file through a temporary file and a rename, so that a kill never leaves half of it."""
+    """Write a text file by renaming a temporary file, so that a kill never leaves half of it."""
     make_folder(file.parent)
     temporary = file.with_name(f"{file.name}.{os.getpid()}")
     temporary.write_text(text, "utf-8")

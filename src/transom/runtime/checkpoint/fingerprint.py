@@ -37,7 +37,7 @@ SOURCE_OF = "the source of "
 
 
 def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
-    """All that a checkpoint's state depends on, for comparison at a restart; without `user_sources`, the caller's.
+    """Return everything that a checkpoint's state depends on, which a restart compares with the current query.
 
     The sources in `user_sources`, which the caller opens, are not known and not included, nor are hints that do not
     change answers (`rate`, `rows`, `keys`).
@@ -62,7 +62,10 @@ def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
 
 
 def _source_entry(extent: Extent, job: Job, *, from_catalog: bool) -> dict[str, Any]:
-    """The fingerprint entries of one source; `from_catalog` includes its paths or topic (the caller opens others)."""
+    """Return the part of the fingerprint that describes one source.
+
+    It includes the paths or the topic only if `from_catalog`; other sources are opened by the caller.
+    """
     name = extent.name
     settings = [extent.declaration, extent.every, list(map(str, extent.sites)), list(extent.order)]
     iri = [extent.iri] if extent.holds_statements else []
@@ -79,12 +82,12 @@ def _source_entry(extent: Extent, job: Job, *, from_catalog: bool) -> dict[str, 
 
 
 def _message_format(source: Files | Kafka) -> str | None:
-    """The declared format of the messages that carry RDF statements; None if the source declares none."""
+    """Return the declared format of the messages that carry RDF statements; None if the source declares none."""
     return None if source.payload is None else source.payload.value
 
 
 def _source_location(extent: Extent, folder: Path | None) -> list[str] | None:
-    """The paths, made absolute with `folder`, or the topic of an extent's rows; None if it has neither."""
+    """Return the absolute paths, or the topic, from which a source is read; None if it has neither."""
     if extent.kind is ExtentKind.STORED and not extent.grows:
         return None
     match extent.source:
@@ -100,17 +103,17 @@ def _source_location(extent: Extent, folder: Path | None) -> list[str] | None:
 
 
 def spark_topic_name(topic: str) -> str:
-    """The name that Spark gives the source of a Kafka topic in its progress reports."""
+    """Return the name that Spark's progress reports give to the source of a Kafka topic."""
     return f"Subscribe[{topic}]"
 
 
 def absolute_paths(paths: Sequence[str], folder: Path | None) -> list[str]:
-    """Absolute paths and patterns; relative ones are resolved against `folder`."""
+    """Make paths and patterns absolute; relative ones start from `folder`."""
     return [os.path.abspath(os.path.join(folder or "", path)) for path in paths]
 
 
 def _file_columns(extent: Extent) -> list[Any]:
-    """The mapping of file columns to attributes and the time format, if the catalog declares them; else empty."""
+    """Return the mapping of file columns to attributes and the time format; empty if the catalog declares neither."""
     source = extent.source
     if not isinstance(source, Files | FileVersions):
         return []
@@ -121,13 +124,13 @@ def _file_columns(extent: Extent) -> list[Any]:
 
 
 def _object_settings(extent: Extent) -> list[Any]:
-    """The settings of an extent's moving objects that affect answers: position, key, max_speed, forget_after."""
+    """Return the settings of moving objects that affect answers: position, key, max_speed and forget_after."""
     speed = None if extent.max_speed is None else [extent.max_speed.length, extent.max_speed.ticks]
     return [str(extent.position), extent.object, speed, extent.forget_after]
 
 
 def _regions_in(value: Any) -> Iterator[Region]:
-    """All regions in a plan, in a node of it or in a field of a node, at any depth."""
+    """Yield all regions in a plan, in a node of it or in a field of a node, at any depth."""
     if isinstance(value, Region):
         yield value
     elif isinstance(value, tuple):
@@ -139,15 +142,16 @@ def _regions_in(value: Any) -> Iterator[Region]:
 
 
 def _region_digest(region: Region) -> str:
-    """The SHA-256 digest of a region's shape, for the fingerprint."""
+    """Compute the SHA-256 digest of a region's shape, for the fingerprint."""
     shape = [region.geodesic, region.polygons]
     return hashlib.sha256(json.dumps(shape).encode("ascii")).hexdigest()
 
 
 def plan_shape(value: Any) -> Any:
-    """A plan as JSON values for the fingerprint: everything that its state depends on, no reasons or state bounds.
+    """Convert a plan to JSON values for the fingerprint: all that its state depends on.
 
-    The names of nodes and fields are for messages only; `_identity` ignores them.
+    Reasons and state bounds are left out. The names of nodes and fields are for messages only; `_identity` ignores
+    them.
     """
     if is_node(value):
         entries = {
@@ -163,14 +167,17 @@ def plan_shape(value: Any) -> Any:
 
 
 def _identity(value: Any) -> Any:
-    """The part of a fingerprint entry that must not change: node codes, executors and field values, without names."""
+    """Return the part of a fingerprint entry that must not change: node codes, executors and field values.
+
+    Names are left out.
+    """
     if isinstance(value, dict) and "code" in value:
         return [value["code"], value["executor"], *map(_identity, value["fields"].values())]
     return [_identity(part) for part in value] if isinstance(value, list) else value
 
 
 def check_fingerprint(folder: Path, current: dict[str, Any], query_text: str, *, spark_started: bool = False) -> bool:
-    """True if a checkpoint fits the query, error if not; writes a missing fingerprint, error if `spark_started`.
+    """Check that a checkpoint fits the query; return False if it had no fingerprint, which is then written.
 
     Raises CheckpointError that names what changed, or if there is none although Spark has written its part.
     """
@@ -218,7 +225,7 @@ def check_fingerprint(folder: Path, current: dict[str, Any], query_text: str, *,
 
 
 def _made_by(recorded: dict[str, Any]) -> str:
-    """The versions of Transom and Spark that made a checkpoint, for messages."""
+    """Return the versions of Transom and Spark that made a checkpoint, as text for messages."""
     made: Any = recorded.get("made by")
     if not isinstance(made, dict):
         return "an earlier version"
@@ -226,12 +233,12 @@ def _made_by(recorded: dict[str, Any]) -> str:
 
 
 def _versions() -> dict[str, str]:
-    """The versions of Transom and Spark that write a checkpoint."""
+    """Return the versions of Transom and Spark in use, which are recorded in new checkpoints."""
     return {"transom": __version__, "spark": SPARK_VERSION}
 
 
 def _difference(name: str, recorded: Any, now: Any) -> str:
-    """Text with the first difference between the recorded and the current fingerprint entry `name`, and both values."""
+    """Describe the first difference between the recorded and the current entry `name` of a fingerprint."""
     if _is_same_node(recorded, now):
         if recorded["executor"] != now["executor"]:
             return _difference(f"{name}, {now['node']}.executor", recorded["executor"], now["executor"])
@@ -250,7 +257,7 @@ def _difference(name: str, recorded: Any, now: Any) -> str:
 
 
 def _is_same_node(recorded: Any, now: Any) -> bool:
-    """Whether two fingerprint entries are plan nodes with the same code and number of fields."""
+    """Whether two fingerprint entries are plan nodes with the same code and the same number of fields."""
     if not (isinstance(recorded, dict) and isinstance(now, dict) and "code" in recorded and "code" in now):
         return False
     return bool(recorded["code"] == now["code"] and len(recorded["fields"]) == len(now["fields"]))
@@ -262,7 +269,10 @@ def _is_nested(value: list[Any]) -> bool:
 
 
 def _abbreviate(value: Any, first: int = 0) -> str:
-    """A fingerprint entry in at most 80 characters: a plan node by its name, a text from its character `first` on."""
+    """Shorten a fingerprint entry to 80 characters; a plan node is reduced to its name.
+
+    A text begins with its character `first`.
+    """
     if isinstance(value, dict) and "node" in value:
         return str(value["node"])
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -271,7 +281,7 @@ def _abbreviate(value: Any, first: int = 0) -> str:
 
 
 def recorded_start(folder: Path) -> int | None:
-    """The start tick recorded in a checkpoint; None if there is no readable fingerprint."""
+    """Return the start tick that a checkpoint records; None if it has no readable fingerprint."""
     try:
         start: Any = json.loads((folder / PLAN_FILE).read_bytes())["start"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -15,7 +15,7 @@ LOCAL_FILE_MANAGER = f"{PACKAGE}.files.LocalCheckpointFileManager"
 
 @contextmanager
 def local_file_manager(spark: SparkSession) -> Iterator[None]:
-    """Give the queries that start in this context the kernel's file manager, if their checkpoint is on a local disk.
+    """Open a context in which queries with a checkpoint on a local disk start with the kernel's file manager.
 
     A query keeps the settings that its session has when it starts. A session with a file manager of its own, one
     without the kernel, and other file systems keep Spark's choice. Both managers read each other's files.
@@ -31,7 +31,7 @@ def local_file_manager(spark: SparkSession) -> Iterator[None]:
 
 
 def _is_local(spark: SparkSession) -> bool:
-    """Whether a path without a scheme is on a local disk."""
+    """Whether Spark resolves a path without a scheme, such as `/data`, to a local disk."""
     if not has_jvm(spark):
         return False
     configuration = spark._jsparkSession.sessionState().newHadoopConf()

@@ -24,14 +24,14 @@ class CheckpointLock:
     _held: ClassVar[dict[Path, CheckpointLock]] = {}
 
     def __init__(self, checkpoint: Path) -> None:
-        """The lock of a checkpoint folder against a second run; not yet taken."""
+        """Create the lock that protects a checkpoint folder from a second run, without acquiring it."""
         self.folder = checkpoint.resolve()
         self.in_use: Callable[[], bool] = lambda: True
         self._handle: int | None = None
         self._writing = threading.RLock()
 
     def acquire(self) -> CheckpointLock:
-        """Take the lock of the checkpoint or raise Unavailable.
+        """Acquire the lock of the checkpoint; raise Unavailable if another run holds it.
 
         The lock of a finished run of this process is released first.
         """
@@ -59,7 +59,7 @@ class CheckpointLock:
         return self
 
     def while_held(self, action: Callable[[], None]) -> None:
-        """Run an action if this run holds the lock, else skip it; the lock cannot be released meanwhile."""
+        """Run an action only if this run holds the lock, which cannot be released meanwhile."""
         with self._writing:
             if self._handle is not None:
                 action()

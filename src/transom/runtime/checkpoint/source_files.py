@@ -26,14 +26,14 @@ class SourceFile:
 
 
 def read_source_files(checkpoint: Path) -> Iterator[SourceFile]:
-    """The local source files that Spark has listed in the source logs of a checkpoint."""
+    """Yield the local source files that Spark has recorded in the source logs of a checkpoint."""
     for folder in sorted((checkpoint / SPARK_FOLDER / "sources").glob("[0-9]*")):
         for log in _source_logs(folder):
             yield from _log_entries(int(folder.name), log)
 
 
 def changed_files(checkpoint: Path) -> list[Path]:
-    """The source files that were modified after Spark listed them, sorted by name."""
+    """List the source files that were modified after Spark had recorded them, sorted by name."""
     changed: set[Path] = set()
     for file in read_source_files(checkpoint):
         modified = _modified_ms(file.path)
@@ -43,14 +43,17 @@ def changed_files(checkpoint: Path) -> list[Path]:
 
 
 def changed_file_message(path: Path) -> str:
-    """The warning for a file that was modified after it was read."""
+    """Return the warning for a file that was modified after it was read."""
     return (
         f"{path} was changed after it was read; a run reads a file once, so what was added to it is not in the answers"
     )
 
 
 def _source_logs(folder: Path) -> Sequence[Path]:
-    """The log files with a source's file lists: the newest compacted one and those after it, or all if none is."""
+    """List the log files that together record all files of a source.
+
+    These are the newest compacted log file and those after it, or all if none is compacted.
+    """
     numbered = {
         int(file.name.partition(".")[0]): file
         for file in folder.iterdir()
@@ -61,7 +64,7 @@ def _source_logs(folder: Path) -> Sequence[Path]:
 
 
 def _log_entries(source: int, log: Path) -> Iterator[SourceFile]:
-    """The source files listed in one of Spark's log files; none if the source does not read files."""
+    """Yield the source files that one of Spark's log files records; none if the source does not read files."""
     for line in log.read_text("utf-8", errors="replace").splitlines()[1:]:
         try:
             entry = json.loads(line)
@@ -73,7 +76,7 @@ def _log_entries(source: int, log: Path) -> Iterator[SourceFile]:
 
 
 def _modified_ms(path: Path) -> int | None:
-    """The modification time of a file in milliseconds; None if it cannot be read."""
+    """Return the modification time of a file in milliseconds; None if it cannot be read."""
     try:
         return path.stat().st_mtime_ns // 1_000_000
     except OSError:

@@ -14,33 +14,33 @@ class SparkFolder(Protocol):
     """A readable folder; names are relative to it, and a missing folder has no entries."""
 
     def entries(self, name: str) -> Iterator[str]:
-        """The names of the files and folders in a subfolder; none if it is missing."""
+        """Yield the names of the files and folders in a subfolder; none if it is missing."""
 
     def read(self, name: str) -> bytes:
-        """The content of a file, by its name relative to the folder."""
+        """Read the content of a file, by its name relative to the folder."""
 
     def path(self, name: str) -> str:
-        """The full path of a file, for messages."""
+        """Return the full path of a file, for messages."""
 
 
 class LocalFolder:
     """A folder on this machine."""
 
     def __init__(self, folder: Path) -> None:
-        """A folder, which need not exist yet, on a local disk."""
+        """Create the accessor of a folder on a local disk; the folder need not exist yet."""
         self.folder = folder
 
     def entries(self, name: str) -> Iterator[str]:
-        """The names of the files and folders in a subfolder; none if it is missing."""
+        """Yield the names of the files and folders in a subfolder; none if it is missing."""
         folder = self.folder / name
         return (entry.name for entry in folder.iterdir()) if folder.is_dir() else iter(())
 
     def read(self, name: str) -> bytes:
-        """The content of a file, by its name relative to the folder."""
+        """Read the content of a file, by its name relative to the folder."""
         return (self.folder / name).read_bytes()
 
     def path(self, name: str) -> str:
-        """The full path of a file, for messages."""
+        """Return the full path of a file, for messages."""
         return str(self.folder / name)
 
 
@@ -48,7 +48,7 @@ class HadoopFolder:
     """A folder on a Hadoop file system, such as HDFS or an object store."""
 
     def __init__(self, spark: SparkSession, file_system: Any, folder: Any) -> None:
-        """Open a folder, a Hadoop path, on its Hadoop file system."""
+        """Open a folder, given as a Hadoop path, on its Hadoop file system."""
         jvm: Any = spark._jvm
         self._path = jvm.org.apache.hadoop.fs.Path
         self._copy = jvm.org.apache.commons.io.IOUtils.toByteArray
@@ -56,14 +56,14 @@ class HadoopFolder:
         self._folder = folder
 
     def entries(self, name: str) -> Iterator[str]:
-        """The names of the files and folders in a subfolder; none if it is missing."""
+        """Yield the names of the files and folders in a subfolder; none if it is missing."""
         folder = self._path(self._folder, name)
         if self._file_system.exists(folder):
             for status in self._file_system.listStatus(folder):
                 yield str(status.getPath().getName())
 
     def read(self, name: str) -> bytes:
-        """The content of a file, by its name relative to the folder."""
+        """Read the content of a file, by its name relative to the folder."""
         stream = self._file_system.open(self._path(self._folder, name))
         try:
             return bytes(self._copy(stream))
@@ -71,12 +71,12 @@ class HadoopFolder:
             stream.close()
 
     def path(self, name: str) -> str:
-        """The full path of a file, for messages."""
+        """Return the full path of a file, for messages."""
         return str(self._path(self._folder, name).toString())
 
 
 def spark_folder(spark: SparkSession, path: Path) -> SparkFolder:
-    """The folder at a path on the file system that Spark uses for it; a cluster's default may not be local."""
+    """Open a folder on the file system that Spark uses for its path, which on a cluster may not be local."""
     jvm: Any = getattr(spark, "_jvm", None)
     if jvm is None:
         return LocalFolder(path)

@@ -46,12 +46,12 @@ class SparkLogs:
 
 
 def digest(content: bytes) -> str:
-    """The SHA-256 digest of a file's content, in hex."""
+    """Return the SHA-256 digest of a file's content, in hex."""
     return hashlib.sha256(content).hexdigest()
 
 
 def log_files(files: SparkFolder) -> Iterator[str]:
-    """The names of all log files in Spark's checkpoint, which Spark writes once and never changes."""
+    """Yield the names of all log files in Spark's checkpoint, which Spark writes once and never changes."""
     for name in files.entries(""):
         if name == "metadata":
             yield name
@@ -63,7 +63,7 @@ def log_files(files: SparkFolder) -> Iterator[str]:
 
 
 def check_logs(files: SparkFolder, digests: Mapping[str, str]) -> SparkLogs:
-    """Read all of Spark's logs and compare them with recorded digests; CheckpointError names the first damaged file."""
+    """Read all of Spark's logs and compare them with their digests; raise CheckpointError for a damaged file."""
     offsets, commits = _log_numbers(files, "offsets"), _log_numbers(files, "commits")
     planned, committed = max(offsets, default=-1), max(commits, default=-1)
     _check_numbers(files, offsets, commits)
@@ -85,17 +85,17 @@ def check_logs(files: SparkFolder, digests: Mapping[str, str]) -> SparkLogs:
 
 
 def _log_numbers(files: SparkFolder, log: str) -> list[int]:
-    """The micro-batch numbers that are the file names in a log folder such as `offsets`, in order."""
+    """Return the micro-batch numbers in a log folder such as `offsets`, which are its file names, in order."""
     return sorted(int(name) for name in files.entries(log) if name.isdecimal())
 
 
 def _is_log(name: str) -> bool:
-    """Whether a file name is that of one of Spark's logs: a number, or a number with `.compact`."""
+    """Whether a file name is that of one of Spark's logs: a number, with or without `.compact`."""
     return name.removesuffix(".compact").isdecimal()
 
 
 def _check_numbers(files: SparkFolder, offsets: Sequence[int], commits: Sequence[int]) -> None:
-    """Raise CheckpointError for missing micro-batch numbers, or if the last commit does not fit the last offsets."""
+    """Raise CheckpointError if micro-batch numbers are missing or the last commit does not fit the last offsets."""
     for log, numbers in (("offsets", offsets), ("commits", commits)):
         recent = [number for number in numbers if number > numbers[-1] - BATCHES_KEPT]
         missing = sorted({*range(recent[0], recent[-1])} - {*recent}) if recent else []
@@ -117,7 +117,7 @@ def _check_numbers(files: SparkFolder, offsets: Sequence[int], commits: Sequence
 
 
 def _check_metadata(files: SparkFolder, started: bool) -> None:
-    """Raise CheckpointError if Spark's file `metadata` is damaged, or missing although micro-batches have `started`."""
+    """Raise CheckpointError if Spark's file `metadata` is damaged, or missing although micro-batches have started."""
     if "metadata" not in files.entries(""):
         if started:
             raise CheckpointError(f"{files.path('metadata')} is missing", hint=_RESTORE_HINT)
@@ -131,7 +131,7 @@ def _check_metadata(files: SparkFolder, started: bool) -> None:
 
 
 def _log_lines(files: SparkFolder, name: str) -> list[str]:
-    """The non-empty lines of one of Spark's logs after its version line; CheckpointError if that is missing."""
+    """Return the non-empty lines of one of Spark's logs after its version line; raise CheckpointError without one."""
     try:
         version, *lines = files.read(name).decode("utf-8").split("\n")
     except UnicodeDecodeError:
@@ -142,7 +142,7 @@ def _log_lines(files: SparkFolder, name: str) -> list[str]:
 
 
 def _parse_json(files: SparkFolder, name: str, line: str) -> Any:
-    """Parse one line of a log; CheckpointError if it is not JSON."""
+    """Parse one line of a log; raise CheckpointError if it is not JSON."""
     try:
         return json.loads(line)
     except ValueError:
@@ -150,7 +150,7 @@ def _parse_json(files: SparkFolder, name: str, line: str) -> Any:
 
 
 def _batch_offsets(files: SparkFolder, number: int) -> BatchOffsets:
-    """Read `offsets/N`: what micro-batch N reads; CheckpointError if the file is cut off."""
+    """Read from `offsets/N` what micro-batch N reads; raise CheckpointError if the file is cut off."""
     name = f"offsets/{number}"
     header, *ends = _log_lines(files, name) or [""]
     metadata = {} if header == "-" else _parse_json(files, name, header)
@@ -162,7 +162,7 @@ def _batch_offsets(files: SparkFolder, number: int) -> BatchOffsets:
 
 
 def _committed_watermark(files: SparkFolder, number: int) -> int:
-    """Read the watermark in `commits/N`, that of the next micro-batch; CheckpointError if the file is cut off."""
+    """Read the next micro-batch's watermark from `commits/N`; raise CheckpointError if the file is cut off."""
     name = f"commits/{number}"
     lines = _log_lines(files, name)
     metadata = _parse_json(files, name, lines[0]) if lines else None
@@ -185,7 +185,7 @@ def _check_watermarks(files: SparkFolder, batches: Mapping[int, BatchOffsets], w
 def _check_sources(
     files: SparkFolder, recorded: Collection[str], planned: BatchOffsets | None, committed: BatchOffsets | None
 ) -> None:
-    """Raise CheckpointError if sources' file lists, or files of a planned but uncommitted micro-batch, are missing.
+    """Raise CheckpointError if file lists of sources are missing, or files that the next micro-batch must read.
 
     A source that a plan reads twice has one list and two offsets. The n-th offset then need not belong to list n, and
     the existence of the files is not checked.
@@ -219,18 +219,18 @@ def _check_sources(
 
 
 def _log_offset(end: Any) -> int:
-    """The number of the last file list that a source's end offset covers; -1 for sources that read no files."""
+    """Return the number of the last file list that a source has read; -1 for sources that read no files."""
     offset = end.get("logOffset") if isinstance(end, dict) else None
     return offset if isinstance(offset, int) else -1
 
 
 def _file_entries(files: SparkFolder, name: str) -> list[Any]:
-    """The JSON entries, one per source file, of one of a source's file lists."""
+    """Return the JSON entries, one per source file, in one of a source's file lists."""
     return [_parse_json(files, name, line) for line in _log_lines(files, name)]
 
 
 def _check_files_exist(files: SparkFolder, folder: str, numbers: range) -> None:
-    """Raise CheckpointError if source files in the lists `numbers` are gone: Spark would silently skip them."""
+    """Raise CheckpointError if files in a source's lists `numbers` are gone, because Spark would silently skip them."""
     present = set(files.entries(folder))
     for number in numbers:
         name = str(number) if str(number) in present else f"{number}.compact"
@@ -246,7 +246,7 @@ def _check_files_exist(files: SparkFolder, folder: str, numbers: range) -> None:
 
 
 def _damage_error(files: SparkFolder, name: str, problem: str) -> CheckpointError:
-    """The CheckpointError for a damaged log file, with its problem and a remedy.
+    """Build the CheckpointError for a damaged log file, with its problem and a remedy.
 
     The newest commit or offsets can be deleted; the micro-batch is then repeated.
     """

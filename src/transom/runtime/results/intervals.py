@@ -16,10 +16,10 @@ _NET = reserved("net")
 
 
 def to_intervals(frame: DataFrame, names: Sequence[str], calendar: Calendar, kind: RdfAnswerKind) -> DataFrame:
-    """Convert an RDF query's batch answer, of `kind`, with value columns `names`, to rows with validity intervals.
+    """Convert the batch answer of an RDF query to rows with validity intervals; `names` are its value columns.
 
-    Solutions and triples have their multiplicity in `n`, solutions of a sequence their position in `place`, and a
-    truth value is in `ask`. Stored rows, without a tick, are always valid.
+    Solutions and triples have their multiplicity in `n`, solutions of a sequence their position in `place`, and a truth
+    value is in `ask`. Stored rows, without a tick, are always valid.
     """
     cells = [F.col(quoted(name)) for name in names]
     if kind == "sequences":
@@ -38,29 +38,35 @@ def to_intervals(frame: DataFrame, names: Sequence[str], calendar: Calendar, kin
 
 
 def clip_intervals(frame: DataFrame, start: int, until: int | None) -> DataFrame:
-    """Keep validity intervals that overlap ticks `start` to `until` (None: no end); earlier starts become `start`."""
+    """Keep the validity intervals that overlap ticks `start` to `until` (None: no end); none begins before `start`."""
     overlaps = F.col("end").isNull() | (F.col("end") > F.lit(start))
     clipped = frame.where(overlaps if until is None else overlaps & (F.col("start") <= F.lit(until)))
     return clipped.withColumn("start", F.greatest("start", F.lit(start))) if start else clipped
 
 
 def _no_end() -> Column:
-    """The column `end` of an unbounded validity interval: NULL."""
+    """Build the column `end` of a validity interval without an end: NULL."""
     return F.lit(None).cast("long")
 
 
 def _unbounded_interval() -> list[Column]:
-    """The columns `start` and `end` of a validity interval from tick 0 without an end."""
+    """Build the columns `start` and `end` of a validity interval from tick 0 without an end."""
     return [F.lit(0).cast("long").alias("start"), _no_end().alias("end")]
 
 
 def _constant_rows(frame: DataFrame, number_column: str, cells: list[Column]) -> DataFrame:
-    """Stored rows, always valid: an interval without end, `number_column` (count or place in the list), `cells`."""
+    """Give stored rows, which are always valid, an interval without an end.
+
+    `number_column` is their count, or their position in an ordered list; `cells` are their values.
+    """
     return frame.select(*_unbounded_interval(), F.col(number_column).cast("long").alias(number_column), *cells)
 
 
 def _change_intervals(frame: DataFrame, cells: list[Column], calendar: Calendar) -> DataFrame:
-    """Convert changes (value columns `cells`) to validity intervals, in each of which a row's multiplicity is fixed."""
+    """Convert changes of rows to validity intervals, during each of which the multiplicity of a row stays the same.
+
+    `cells` are the value columns.
+    """
     changes = frame.select(TickTime(calendar).tick_number().alias("start"), "change", *cells)
     net = changes.groupBy("start", *cells).agg(F.sum("change").alias(_NET)).where(F.col(_NET) != 0)
     over = Window.partitionBy(F.lit(0), *cells).orderBy("start")
@@ -69,7 +75,7 @@ def _change_intervals(frame: DataFrame, cells: list[Column], calendar: Calendar)
 
 
 def _truth_intervals(intervals: DataFrame) -> DataFrame:
-    """The validity intervals of an ASK query's answer: true in the given intervals, false between and around them."""
+    """Build the validity intervals of an ASK answer: true in the given intervals, false between and around them."""
     over = Window.partitionBy(F.lit(0)).orderBy("start")
     before = F.coalesce(F.lag("end").over(over), F.lit(0).cast("long"))
     gaps = intervals.select(before.alias("from"), "start").where(F.col("from") < F.col("start"))
@@ -84,7 +90,10 @@ def _truth_intervals(intervals: DataFrame) -> DataFrame:
 
 
 def _sequence_intervals(frame: DataFrame, cells: list[Column], calendar: Calendar) -> DataFrame:
-    """Convert each tick's list of solutions (columns `cells`) to rows valid until the tick when the list changes."""
+    """Convert the solution list of each tick to rows that are valid until the tick at which the list changes.
+
+    `cells` are the value columns.
+    """
     values = F.struct(F.col("place").cast("long").alias("place"), *cells)
     rows = frame.select(TickTime(calendar).tick_number().alias("start"), F.when(~F.col("empty"), values).alias("one"))
     lists = rows.groupBy("start").agg(F.sort_array(F.collect_list("one")).alias("rows"))

@@ -35,7 +35,7 @@ class RdfResults(Results[RdfAnswer]):
     meta_columns = ("change", "place", "empty", "start", "end", "n")
 
     def result(self, frame: DataFrame) -> DataFrame:
-        """Select the user's columns from the plan's output, which has changes or sequences by tick, or untimed rows."""
+        """Select the user's columns from the plan's output: of changes or sequences by tick, or rows without time."""
         cells = [F.col(f"c{number}").alias(name) for number, name in enumerate(self.names)]
         if isinstance(self.plan, Sort):
             number = [F.col(ORDER).alias("place")]
@@ -49,18 +49,18 @@ class RdfResults(Results[RdfAnswer]):
         return frame.select(F.col(TICK), F.col(COUNT).alias("change"), *cells)
 
     def last_tick(self, options: RunOptions, sources: Mapping[str, DataFrame]) -> int | None:
-        """Always None: a replay over RDF gives validity intervals, which need no last tick."""
+        """Return None, because a replay over RDF gives validity intervals, which need no last tick."""
         return None
 
     def replay_frame(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
-        """Convert a replay's result to validity intervals, clipped to the run, ordered by start and `place`."""
+        """Convert a replay's result to validity intervals, cut to the run's ticks, ordered by start and `place`."""
         intervals = to_intervals(frame, self.names, self.calendar, self.kind)
         return clip_intervals(intervals, start, until).orderBy(
             "start", *(["place"] if self.kind == "sequences" else [])
         )
 
     def show(self, frame: DataFrame, max_rows: int, print_table: Callable[[RdfAnswer], None]) -> bool:
-        """Print the first `max_rows` rows of a replay with `print_table`; True if the replay has more rows."""
+        """Print the first `max_rows` rows of a replay with `print_table`; return True if the replay has more rows."""
         rows = frame.limit(max_rows + 1).collect()
         print_table(rdf_answer_from_intervals(rows[:max_rows], self.kind, self.columns))
         return len(rows) > max_rows
@@ -75,20 +75,23 @@ class RdfResults(Results[RdfAnswer]):
         return replace(rdf_answer_from_rows(rows, self.plan, self.kind, self.columns), calendar=self.calendar)
 
     def last_verified_tick(self, inputs: Inputs, answer: RdfAnswer, until: int | None) -> int:
-        """The last tick that `verify` compares: `until`, else the last one of the inputs or with a change."""
+        """Return the last tick that `verify` compares: `until`, else the last tick with an input or a change."""
         if inputs.ends:
             return inputs.until  # statements made of rows end with the rows
         return max(last_change(answer), inputs.until) if until is None else until
 
     def difference(self, expected: RdfAnswer, actual: RdfAnswer, *, index: bool = False) -> str | None:
-        """Describe the first difference between two RDF answers; None if they are equal. `index` has no effect."""
+        """Describe the first difference between two RDF answers; None if they are equal. `index` is ignored."""
         return rdf_difference(expected, actual)
 
 
 def rdf_answer_from_rows(
     rows: Iterable[Any], plan: PhysicalNode, kind: RdfAnswerKind, columns: tuple[str, ...]
 ) -> RdfAnswer:
-    """Convert collected changes or sequences to an answer of `kind` over `columns`; a tick's changes are summed."""
+    """Convert collected changes or sequences of solutions to an RDF answer; changes of the same tick are summed.
+
+    `kind` is the kind of answer, and `columns` are its columns.
+    """
     width = range(len(plan.schema))
     parsed = [(row.asDict(), tuple(row[f"c{number}"] for number in width)) for row in rows]
     to_intervals = {"sequences": _sequence_intervals, "boolean": _truth_intervals}.get(kind, _change_intervals)
@@ -96,7 +99,7 @@ def rdf_answer_from_rows(
 
 
 def _change_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Convert changes, as row and terms, to (start, end, multiplicity, *terms); ValueError if a multiplicity is < 0."""
+    """Convert changes to (start, end, multiplicity, *terms); raise ValueError if a multiplicity is below 0."""
     changes: dict[TermTexts, Counter[int]] = {}
     for row, cells in rows:
         changes.setdefault(cells, Counter())[row[TICK_NUMBER]] += row.get("change", 1)
@@ -111,7 +114,7 @@ def _change_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> It
 
 
 def _truth_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Convert changes of an ASK query's solutions to (start, end, truth): true while there is a solution."""
+    """Convert changes of an ASK query's solutions to (start, end, truth), which is true while there is a solution."""
     intervals = list(_change_intervals((row, ()) for row, _ in rows))
     points = sorted({0, *(start for start, *_ in intervals), *(end for _, end, *_ in intervals if end is not None)})
     values = [any(start <= tick and (end is None or tick < end) for start, end, _ in intervals) for tick in points]
@@ -119,7 +122,10 @@ def _truth_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Ite
 
 
 def _sequence_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Convert the solution list of each tick to (start, end, number in list, *terms); valid until the list changes."""
+    """Convert each tick's list of solutions to (start, end, number in the list, *terms).
+
+    They are valid until the list changes.
+    """
     lists: dict[int, list[tuple[int, TermTexts]]] = {0: []}
     for row, cells in rows:
         numbered_cells = lists.setdefault(row[TICK_NUMBER], [])
@@ -132,7 +138,10 @@ def _sequence_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> 
 
 
 def rdf_answer_from_intervals(rows: Iterable[Any], kind: RdfAnswerKind, columns: tuple[str, ...]) -> RdfAnswer:
-    """Convert rows with a validity interval to an answer of `kind` over `columns`, in the reference engine's order."""
+    """Convert rows with validity intervals to an RDF answer in the reference engine's order.
+
+    `kind` is the kind of answer, and `columns` are its columns.
+    """
     intervals = [tuple(row) for row in rows]
     if kind == "boolean":
         truth = sorted(
@@ -158,24 +167,24 @@ def rdf_answer_from_intervals(rows: Iterable[Any], kind: RdfAnswerKind, columns:
     ]
 
     def by_solution(interval: Valid[Solution]) -> tuple[object, ...]:
-        """What `sorted` compares to order an answer's solutions: start of validity, values, end."""
+        """Return the sort key of a solution in an answer: start of validity, values, end."""
         return interval.start, interval.payload.sort_key(columns), interval.end is None, interval.end or 0
 
     return RdfAnswer(kind, columns, solutions=tuple(sorted(solutions, key=by_solution)))
 
 
 def _triple_sort_key(valid: Valid[Triple]) -> tuple[object, ...]:
-    """What `sorted` compares to order an answer's triples: start of validity, terms, end."""
+    """Return the sort key of a triple in an answer: start of validity, terms, end."""
     return valid.start, triple_order(valid.payload), valid.end is None, valid.end or 0
 
 
 def decode_solution(cells: TermTexts, columns: tuple[str, ...]) -> Solution:
-    """Decode a row of N-Triples term texts to a solution over `columns`; NULL leaves a variable unbound."""
+    """Decode a row of terms in N-Triples to a solution; NULL leaves the variable of the column unbound."""
     return Solution.of({name: decode_term(text) for name, text in zip(columns, cells, strict=True) if text is not None})
 
 
 def decode_triple(cells: TermTexts) -> Triple:
-    """Decode a row of three N-Triples term texts to a triple; ValueError if it is not valid RDF."""
+    """Decode three terms in N-Triples to a triple; raise ValueError if they are no valid RDF statement."""
     subject, predicate, object = (decode_term(text or "") for text in cells)
     if isinstance(subject, Literal) or not isinstance(predicate, IRI):
         raise ValueError(f"{cells} is no statement")
@@ -183,7 +192,7 @@ def decode_triple(cells: TermTexts) -> Triple:
 
 
 def triple_order(triple: Triple) -> tuple[tuple[int, str, str, str], ...]:
-    """What `sorted` compares to order triples: by subject, then predicate, then object."""
+    """Return the sort key of a triple: subject, then predicate, then object."""
     return (term_order_key(triple.subject), term_order_key(triple.predicate), term_order_key(triple.object))
 
 
@@ -200,7 +209,7 @@ def rdf_difference(expected: RdfAnswer, actual: RdfAnswer) -> str | None:
 
 
 def _answer_lines(answer: RdfAnswer) -> list[tuple[Hashable, ...]]:
-    """The rows of an RDF answer as comparable tuples, sorted by start; sequences keep their order."""
+    """Convert the rows of an RDF answer to comparable tuples, sorted by start; sequences keep their order."""
     lines = [
         (start, end is None, end or 0, count, *(term_cell(term) or "" for term in terms))
         for start, end, count, terms in rows(answer)
@@ -209,12 +218,12 @@ def _answer_lines(answer: RdfAnswer) -> list[tuple[Hashable, ...]]:
 
 
 def _line_text(line: tuple[Hashable, ...]) -> str:
-    """One row of an RDF answer as text: its validity, multiplicity and terms."""
+    """Format one row of an RDF answer as text: its validity, multiplicity and terms."""
     start, open_end, end, count, *terms = line
     return f"{start} to {'∞' if open_end else end}, {count} x ({', '.join(map(str, terms))})"
 
 
 def last_change(answer: RdfAnswer) -> int:
-    """The last tick at which an RDF answer changes; 0 if it never changes."""
+    """Return the last tick at which an RDF answer changes; 0 if it never changes."""
     ticks = [tick for start, end, _, _ in rows(answer) for tick in (start, end) if tick is not None]
     return max(ticks, default=0)

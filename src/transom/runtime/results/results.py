@@ -49,36 +49,36 @@ class Results(Generic[AnswerType]):
 
     @property
     def names(self) -> list[str]:
-        """The names of the result columns that hold attributes, made distinct from each other and from `tick`."""
+        """The names of the result's attribute columns, made distinct from each other and from `tick`."""
         return column_names(self.plan.schema, (TICK, *self.meta_columns))
 
     def plain(self, frame: DataFrame) -> DataFrame:
-        """Convert a result for collecting: ticks and timestamps to numbers, attributes to columns c0, c1, ..."""
+        """Convert a result so that it can be collected: ticks and timestamps become numbers, attributes c0, c1, ..."""
         return plain_frame(frame, self.plan.schema, self.calendar, self.meta_columns)
 
     def last_verified_tick(self, inputs: Inputs, answer: AnswerType, until: int | None) -> int:
-        """The last tick that `verify` compares: the last tick of the inputs; only RDF uses the answer and `until`."""
+        """Return the last tick that `verify` compares, that of the inputs; only RDF uses the answer and `until`."""
         return inputs.until
 
     def rejected(self, inputs: Inputs) -> dict[str, dict[str, int]]:
-        """The number of messages that the reference engine rejected, by stream and reason; bad rows raise an error."""
+        """Count the messages that the reference engine rejected, by stream and reason; bad rows raise an error."""
         return {
             name: dict(Counter(message.reason.value for message in messages))
             for name, messages in inputs.rejected.items()
         }
 
     def last_tick(self, options: RunOptions, sources: Mapping[str, DataFrame]) -> int | None:
-        """The last tick of a replay: `until`, or the last tick of any source DataFrame."""
+        """Return the last tick of a replay: `until`, or else the last tick of any source DataFrame."""
         return last_tick(options, sources)
 
 
 def plain_frame(
     frame: DataFrame, schema: Schema, calendar: Calendar, meta_columns: Sequence[str] = RESULT_COLUMNS[1:]
 ) -> DataFrame:
-    """Convert a result before it is collected: instants to numbers, attributes to c0, c1, ...; not `meta_columns`.
+    """Convert a result before it is collected: instants become numbers, and attributes are named c0, c1, ...
 
-    No time zone can shift such values. Points and lines stay well-known text, from which the same floats can be read
-    again.
+    Columns in `meta_columns` stay as they are. No time zone can shift such values. Points and lines stay well-known
+    text, from which the same floats can be read again.
     """
     tick = TickTime(calendar).tick_number() if TICK in frame.columns else F.lit(0).cast("long")
     columns: list[Column] = [tick.alias(TICK_NUMBER), *(F.col(name) for name in meta_columns if name in frame.columns)]
@@ -89,7 +89,7 @@ def plain_frame(
 
 
 def last_tick(options: RunOptions, sources: Mapping[str, DataFrame]) -> int:
-    """The last tick of a replay: `until`, or the last tick of any source DataFrame, but not before `start`."""
+    """Return the last tick of a replay: `until`, or the last tick of any source DataFrame, but not before `start`."""
     if options.until is not None:
         return options.until
     ticks = [

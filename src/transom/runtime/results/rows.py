@@ -24,20 +24,20 @@ class RowResults(Results[Answer]):
     """The results of one planned query over rows."""
 
     def result(self, frame: DataFrame) -> DataFrame:
-        """Select the user's columns from the plan's output frame: `tick`, columns such as `index`, and attributes."""
+        """Select the user's columns from the plan's output: `tick`, columns such as `index`, and attributes."""
         return result(self.plan, frame)
 
     def replay_frame(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
-        """Order the result of a replay by tick, then by `seq` or `index`; its ticks are limited to the run already."""
+        """Order the result of a replay by tick, then by `seq` or `index`; it has only the run's ticks already."""
         return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))
 
     def show(self, frame: DataFrame, max_rows: int, print_table: Callable[[Answer], None]) -> bool:
-        """Print the first `max_rows` rows of a replay with Spark's `show`, which notes further rows; always False."""
+        """Print the first `max_rows` rows of a replay with Spark's `show`, which reports further rows; return False."""
         printable(frame).show(max_rows, truncate=False)
         return False
 
     def collect_replay(self, frame: DataFrame, start: int, until: int | None) -> Answer:
-        """Collect the answer of a replay from Spark; its ticks are limited to the run already."""
+        """Collect the answer of a replay from Spark; it has only the run's ticks already."""
         return self.answer(self.plain(frame).collect())
 
     def answer(self, rows: Sequence[Any]) -> Answer:
@@ -46,12 +46,15 @@ class RowResults(Results[Answer]):
         return replace(answer, types=column_types(self.plan.schema), calendar=self.calendar)
 
     def difference(self, expected: Answer, actual: Answer, *, index: bool = False) -> str | None:
-        """Describe the first difference between two answers, with `index` also in order of tuples; None if equal."""
+        """Describe the first difference between two answers, or return None; with `index`, their order counts."""
         return row_difference(expected, actual, index=index)
 
 
 def answer_from_rows(rows: Sequence[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind) -> Answer:
-    """Convert collected rows to windows or tuples (`kind`) with these column names; without index, sorted by value."""
+    """Convert collected rows to an answer of windows or tuples; without an index, it is sorted by value.
+
+    `kind` is the kind of answer, and `columns` are its columns.
+    """
     if kind == "windows":
         windows: dict[tuple[int, int], list[Row]] = {}
         for row in rows:
@@ -69,7 +72,7 @@ def answer_from_rows(rows: Sequence[Any], schema: Schema, columns: tuple[str, ..
 
 
 def _cells(row: Any, schema: Schema) -> Row:
-    """The attribute values of a plain row, with instants, points and lines as Python objects."""
+    """Return the attribute values of a collected row, with instants, points and lines as Python objects."""
     cells = []
     for number, attribute in enumerate(schema):
         value = row[f"c{number}"]
@@ -83,13 +86,13 @@ def _cells(row: Any, schema: Schema) -> Row:
 
 
 def _points_of_text(text: str) -> list[Point]:
-    """The points of a well-known text, such as `LINESTRING (0 0, 1 2)`."""
+    """Return the points in a well-known text, such as `LINESTRING (0 0, 1 2)`."""
     pairs = text[text.index("(") + 1 : -1].split(", ")
     return [Point(float(x), float(y)) for x, y in (pair.split(" ") for pair in pairs)]
 
 
 def row_difference(expected: Answer, actual: Answer, *, index: bool) -> str | None:
-    """Describe the first difference between two answers, with `index` also in the order of tuples; None if equal.
+    """Describe the first difference between two answers, or return None; with `index`, their order counts.
 
     Windows are compared as bags, and so are the tuples of a tick unless `index` is set.
     """
@@ -111,12 +114,15 @@ def row_difference(expected: Answer, actual: Answer, *, index: bool) -> str | No
 
 
 def _comparable_row(row: Row) -> str:
-    """A row as text for comparing answers; equal rows have equal texts."""
+    """Format a row as text by which answers are compared; equal rows have equal texts."""
     return repr(row_identity(row))
 
 
 def _first_difference(expected: list[Any], actual: list[Any], part_name: str) -> str | None:
-    """Text with the first difference of two lists of windows or tuples, named `part_name`; None if they are equal."""
+    """Describe the first difference between two lists of windows or tuples; None if they are equal.
+
+    `part_name` is the plural noun for their items.
+    """
     for number, (expected_part, actual_part) in enumerate(zip(expected, actual)):
         if expected_part != actual_part:
             return f"{part_name} {number + 1}: expected {expected_part}, found {actual_part}"

@@ -34,13 +34,13 @@ class SinkDeadLetters:
     """The dead letters of a run's sink."""
 
     def __init__(self, checkpoint: Path, kind: str) -> None:
-        """Dead letters, in a checkpoint folder, for rows refused by a sink of this kind, such as `kafka`."""
+        """Prepare dead letters in a checkpoint folder, for rows that a sink of this kind, such as `kafka`, refuses."""
         self.folder = checkpoint / DEAD_LETTER_FOLDER
         self.kind = kind
         self._batch, self._batch_count, self._earlier_count = -1, 0, 0
 
     def write(self, batch: int, refused: Iterable[RefusedRow]) -> None:
-        """Write the refused rows of a micro-batch, replacing its earlier file; without rows the file is deleted."""
+        """Replace the file with the refused rows of a micro-batch; without rows, the file is deleted."""
         file = self.folder / f"batch-{batch:09}.jsonl"
         if batch != self._batch:
             self._earlier_count += self._batch_count
@@ -70,7 +70,7 @@ class SinkDeadLetters:
         return count
 
     def counts(self) -> dict[str, int]:
-        """The number of rows that the sink has refused since the start, by a label for users; {} if it refused none."""
+        """Return the number of rows that the sink has refused since the start, by a label for users; empty if none."""
         count = self._earlier_count + self._batch_count
         return {f"{self.kind} sink: refused": count} if count else {}
 

@@ -53,7 +53,10 @@ DeliverBatch = Callable[[DataFrame, int], None]
 
 
 def batch_delivery(sink: Sink, run_id: str, dead_letters: SinkDeadLetters) -> DeliverBatch:
-    """The `foreachBatch` callback for a server sink; refused rows become dead letters; `run_id` makes ids unique."""
+    """Build the `foreachBatch` callback for a server sink; rows that the server refuses become dead letters.
+
+    `run_id` makes the ids of messages unique.
+    """
     address = sink.address or ""
     match sink.kind:
         case "postgresql":
@@ -79,7 +82,7 @@ def batch_delivery(sink: Sink, run_id: str, dead_letters: SinkDeadLetters) -> De
 
 
 def to_messages(frame: DataFrame, run_id: str, batch: int, taken: Sequence[str] = ()) -> DataFrame:
-    """Convert rows of a run's micro-batch to JSON messages with unique `id`; columns in `taken` get an underscore.
+    """Convert the rows of a micro-batch to JSON messages with a unique `id`; names in `taken` get an underscore.
 
     Columns whose names are `taken` get an extra underscore in the JSON.
     """
@@ -106,9 +109,10 @@ def _collect_messages(frame: DataFrame) -> list[tuple[str, str]]:
 
 
 def with_retries(receiver: str, action: Callable[[], None], attempts: int = MAX_ATTEMPTS) -> None:
-    """Run an action, retry it after 1/2, 1, 2, ... 30 seconds; Unavailable, naming `receiver`, after all attempts.
+    """Run an action, and repeat it after errors with growing pauses; raise Unavailable after the last attempt.
 
-    The error stops the query, which can be resumed later.
+    The pauses are 1/2, 1, 2, ... up to 30 seconds. The error names `receiver` and stops the query, which can be resumed
+    later.
     """
     for attempt in range(attempts):
         try:
@@ -125,13 +129,13 @@ def with_retries(receiver: str, action: Callable[[], None], attempts: int = MAX_
 def _to_kafka(
     topic: KafkaTopic, limit: MessageLimit, frame: DataFrame, run_id: str, batch: int, dead_letters: SinkDeadLetters
 ) -> None:
-    """Write a micro-batch to a Kafka topic as JSON messages; dead letters for those larger than `limit` allows."""
+    """Write a micro-batch to a Kafka topic as JSON messages; those larger than `limit` become dead letters."""
     largest = largest_message(frame.schema)
     write_messages(to_messages(frame, run_id, batch), topic, limit, batch, dead_letters, largest)
 
 
 def _to_mqtt(broker: Broker, messages: list[tuple[str, str]], batch: int, dead_letters: SinkDeadLetters) -> None:
-    """Publish the (id, JSON) messages of a micro-batch with retries; those the broker refuses become dead letters."""
+    """Publish a micro-batch's messages (id, JSON) with retries; those that the broker refuses become dead letters."""
     outbox = Outbox(messages)
     if messages:
         with_retries(f"the broker {broker.host}", lambda: outbox.send(broker))
@@ -139,7 +143,7 @@ def _to_mqtt(broker: Broker, messages: list[tuple[str, str]], batch: int, dead_l
 
 
 def _to_webhook(address: str, messages: list[tuple[str, str]], batch: int, dead_letters: SinkDeadLetters) -> None:
-    """POST each (id, JSON) message of a micro-batch with retries; those the receiver refuses become dead letters."""
+    """POST each message (id, JSON) of a micro-batch with retries; messages that are refused become dead letters."""
     httpx = require_library("httpx", "webhook")
     if not messages:
         return
@@ -164,7 +168,7 @@ class _RowRefused(Exception):
 
 
 def _post(httpx: Any, client: Any, url: str, message_id: str, value: str) -> None:
-    """POST one message: OSError if a retry may help, _RowRefused if the receiver rejects the row, else UsageError."""
+    """POST one message; raise OSError if a retry may help, _RowRefused if the row is rejected, else UsageError."""
     headers = {"Idempotency-Key": message_id, "Content-Type": "application/json"}
     try:
         answer = client.post(url, content=value.encode(), headers=headers)
@@ -183,7 +187,10 @@ def _post(httpx: Any, client: Any, url: str, message_id: str, value: str) -> Non
 def _to_postgresql(
     psycopg: Any, address: str, run_id: str, frame: DataFrame, batch: int, dead_letters: SinkDeadLetters
 ) -> None:
-    """COPY a micro-batch into a table, once: the transaction also writes run id and batch number to a ledger table."""
+    """COPY a micro-batch into a PostgreSQL table exactly once, in a transaction that records its number.
+
+    The number and the run id are in a ledger table.
+    """
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     cells = [
         F.unix_micros(quoted(name)).alias(name) if kind == "timestamp" else F.col(quoted(name))
@@ -203,7 +210,7 @@ def _to_postgresql(
     )
 
     def write() -> None:
-        """Write the micro-batch's number and rows in one transaction; nothing if the ledger has the number already."""
+        """Write the micro-batch and its number in one transaction, unless the ledger table has the number already."""
         try:
             with psycopg.connect(**_connection_options(address)) as connection, connection.cursor() as cursor:
                 cursor.execute(
@@ -222,12 +229,12 @@ def _to_postgresql(
 
 
 def _connection_options(address: str) -> dict[str, Any]:
-    """The libpq connection parameters of a PostgreSQL address, with references to secrets resolved."""
+    """Return the libpq connection parameters of a PostgreSQL address, with references to secrets resolved."""
     return {name: resolve_references(value) for name, value in libpq_parameters(read_address(address, "")).items()}
 
 
 def _connection_error(address: str, error: Exception) -> Exception:
-    """The error to raise for a failed connection to PostgreSQL: UsageError if a retry would not help, else OSError."""
+    """Return the error for a failed connection to PostgreSQL: UsageError if a retry would not help, else OSError."""
     message = re.sub(r"\s+", " ", str(error)).strip()
     if is_refused_connection(message):
         return UsageError(f"no connection to PostgreSQL at {read_address(address, '').host}", detail=message)
@@ -247,7 +254,10 @@ def check_ledger(sink: Sink, run_id: str, planned: int) -> None:
     delivered: list[int] = []
 
     def read_ledger() -> None:
-        """Append the run's last micro-batch in the ledger table to `delivered`, or -1; nothing without a ledger."""
+        """Append the number of the run's last micro-batch in the ledger table, or -1, to `delivered`.
+
+        Without a ledger table, nothing happens.
+        """
         try:
             with psycopg.connect(**_connection_options(address)) as connection:
                 if connection.execute("SELECT to_regclass(%s)", (LEDGER_TABLE,)).fetchone()[0] is not None:
@@ -267,7 +277,7 @@ def check_ledger(sink: Sink, run_id: str, planned: int) -> None:
 
 
 def _sql_type(type_name: str) -> str:
-    """The PostgreSQL column type for a Spark type name; UsageError if there is none."""
+    """Return the PostgreSQL column type for a Spark type; raise UsageError if there is none."""
     name = type_name.partition("(")[0]
     if name not in _SQL_TYPES:
         raise UsageError(f"PostgreSQL gets no columns of type {type_name}")
@@ -275,5 +285,5 @@ def _sql_type(type_name: str) -> str:
 
 
 def _instant_of_micros(micros: int | None) -> Any:
-    """The UTC instant of microseconds since the Unix epoch; None for NULL."""
+    """Convert microseconds since the Unix epoch to a UTC instant; None for NULL."""
     return None if micros is None else EPOCH + timedelta(microseconds=micros)

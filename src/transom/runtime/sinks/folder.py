@@ -32,7 +32,7 @@ _STAGING_NAME = "_{name}.staging"
 
 
 def uses_spark_sink(spark: SparkSession, sink: Sink, checkpoint: Path) -> bool:
-    """Whether Spark's file sink writes the output folder: over Spark Connect (no JVM), or if it has done so before.
+    """Whether Spark's file sink writes the output folder, as it does over Spark Connect or if it has begun the folder.
 
     A folder that Spark's sink has begun needs a checkpoint that never had another sink: Spark's sink skips
     micro-batches whose numbers the folder has, and its readers ignore files that it did not list. Raises UsageError for
@@ -61,7 +61,7 @@ class FolderWriter:
     """Writes the micro-batches of a run into a folder; the object is the `foreachBatch` callback."""
 
     def __init__(self, spark: SparkSession, sink: Sink, run_id: str) -> None:
-        """The writer of a run's micro-batches into the output folder of `sink`; the run id is in the file names."""
+        """Create the writer of a run's micro-batches into the sink's output folder; file names contain the run id."""
         self.format = FOLDER_FORMATS[sink.kind]
         self.run = run_id[:12]
         self.output = _OutputFolder(spark, str(sink.folder))
@@ -71,7 +71,7 @@ class FolderWriter:
         self._before: int | None = None
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
-        """Write one micro-batch to the output folder, or complete one whose writing a kill interrupted."""
+        """Write one micro-batch to the output folder, or complete one that a kill interrupted."""
         output = self.output
         staged = output.path(output.staging, f"{self.run}-{batch:09}")
         marker = output.path(output.staging, f"{self.run}-{batch:09}.whole")
@@ -91,9 +91,10 @@ class FolderWriter:
         self._before = batch
 
     def _repeated(self, batch: int, marker: Any) -> bool:
-        """Whether the file `marker` shows that this micro-batch was staged before a kill: only renames may be missing.
+        """Whether this micro-batch was completely staged before a kill, as the file `marker` shows.
 
-        Also creates the folders and deletes old markers. CheckpointError if the folder is ahead of the checkpoint.
+        Then only renames may be missing. Also creates the folders and deletes old markers. CheckpointError if the
+        folder is ahead of the checkpoint.
         """
         output = self.output
         output.file_system.mkdirs(output.folder)
@@ -116,17 +117,17 @@ class FolderWriter:
             raise self._ahead_error(last, f"the checkpoint knows of {planned} at most")
 
     def batches(self) -> list[int]:
-        """The micro-batch number of each file of this run in the output folder, in no order."""
+        """List the micro-batch number of each file of this run in the output folder, in no order."""
         run_file = re.compile(rf"part-{self.run}-(\d+)-.*")
         names = self.output.names(self.output.folder)
         return [int(match[1]) for name in names if (match := run_file.fullmatch(name))]
 
     def _last_batch(self) -> int:
-        """The last micro-batch of this run that has files in the output folder; -1 if there is none."""
+        """Return the number of this run's last micro-batch with files in the output folder; -1 if there is none."""
         return max(self.batches(), default=-1)
 
     def _ahead_error(self, last: int, detail: str) -> CheckpointError:
-        """The CheckpointError for an output folder that has a later micro-batch than its checkpoint."""
+        """Build the CheckpointError for an output folder that has a later micro-batch than its checkpoint."""
         return CheckpointError(
             f"{self.output.folder.toString()} is ahead of its checkpoint: it has rows of micro-batch {last}, "
             f"and {detail}",
@@ -135,7 +136,7 @@ class FolderWriter:
         )
 
     def _delete_empty_file(self, staged: Any) -> bool:
-        """Delete the empty file that Spark stages if its first task has no rows; True if other files are left."""
+        """Delete the empty file that Spark stages if its first task has no rows; return whether others are left."""
         output, has_rows = self.output, False
         for name, task, _ in self._staged_files(staged):
             file = output.path(staged, name)
@@ -155,7 +156,10 @@ class FolderWriter:
         self.on_files_added(new)
 
     def _staged_files(self, staged: Any) -> Iterator[tuple[str, str, str]]:
-        """The files that Spark staged: (name, task, ending); from a task's second file on, the task is TASK-NUMBER."""
+        """Yield the files that Spark staged, as (name, task, ending).
+
+        From a task's second file on, the task is TASK-NUMBER.
+        """
         for name in self.output.names(staged):
             if name.startswith(("_", ".")):
                 continue
@@ -170,7 +174,7 @@ class _OutputFolder:
     """The output folder, the staging folder beside it, and their file system."""
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
-        """Open the file system of a folder; UsageError for a folder without a parent, such as the root."""
+        """Open the file system of a folder; raise UsageError for a folder without a parent, such as the root."""
         jvm: Any = spark._jvm
         session: Any = spark._jsparkSession
         self._path = jvm.org.apache.hadoop.fs.Path
@@ -188,11 +192,11 @@ class _OutputFolder:
         self.file_system = file_system
 
     def path(self, folder: Any, name: str) -> Any:
-        """The Hadoop path of the file called `name` in a folder."""
+        """Return the Hadoop path of the file with this name in a folder."""
         return self._path(folder, name)
 
     def names(self, folder: Any) -> Iterator[str]:
-        """The names of the files in a folder; none if it does not exist."""
+        """Yield the names of the files in a folder; none if it does not exist."""
         if self.file_system.exists(folder):
             for status in self.file_system.listStatus(folder):
                 yield str(status.getPath().getName())
@@ -209,7 +213,7 @@ class _OutputFolder:
             reader.close()
 
     def rename(self, file: Any, name: Any) -> bool:
-        """Rename a file; False if the new name exists already, because an interrupted rename had copied the file.
+        """Rename a file; return False if the new name exists, because an interrupted rename had copied the file.
 
         UsageError if the existing file has another length.
         """

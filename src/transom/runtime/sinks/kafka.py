@@ -46,9 +46,10 @@ class MessageLimit:
 
 
 def message_limit(options: Mapping[str, str], topic: Mapping[str, str]) -> MessageLimit:
-    """The largest message that a producer's options and the settings of a topic (empty if unknown) allow.
+    """Return the largest message that a Kafka producer may send, by its options and the settings of a topic.
 
-    A producer without a limit in its options gets that of the topic. Messages are measured before compression.
+    The settings are empty if they are not known. A producer without a limit in its options gets that of the topic.
+    Messages are measured before compression.
     """
     names = ("max.request.size", "buffer.memory", "batch.size")
     declared = {name: _parse_bytes(name, options[name]) for name in names if name in options}
@@ -64,10 +65,11 @@ def message_limit(options: Mapping[str, str], topic: Mapping[str, str]) -> Messa
 
 
 def _producer_options(declared: Mapping[str, int], largest: int) -> dict[str, str]:
-    """Producer options, besides those `declared` by the user, for sending messages of up to `largest` bytes.
+    """Return the options that a Kafka producer needs for messages of up to `largest` bytes.
 
-    A topic limits the size of record batches. A producer that may build larger ones loops forever: it splits a refused
-    batch by `batch.size`, which gives the same batch again (KAFKA-8350).
+    Those that the user has `declared` are left out. A topic limits the size of record batches. A producer that may
+    build larger ones loops forever: it splits a refused batch by `batch.size`, which gives the same batch again
+    (KAFKA-8350).
     """
     defaults = {"max.request.size": MAX_REQUEST_SIZE, "buffer.memory": BUFFER_MEMORY}
     raised = [name for name, size in defaults.items() if name not in declared and largest > size]
@@ -76,7 +78,7 @@ def _producer_options(declared: Mapping[str, int], largest: int) -> dict[str, st
 
 
 def _parse_bytes(name: str, text: str) -> int:
-    """Parse a producer option that is a number of bytes; UsageError if it is not."""
+    """Parse a Kafka producer's option that is a number of bytes; raise UsageError if it is not."""
     try:
         return int(resolve_references(text))
     except ValueError:
@@ -84,7 +86,10 @@ def _parse_bytes(name: str, text: str) -> int:
 
 
 def largest_message(schema: StructType) -> int | None:
-    """The most bytes of a row of a schema as JSON with its id; None if a column, such as text, has no bound."""
+    """Return the most bytes that a row of a schema can have as JSON with its id; None if there is no limit.
+
+    Columns such as text have no limit.
+    """
     total = ID_BYTES
     for column in schema:
         width = JSON_WIDTHS.get(column.dataType.typeName())
@@ -102,7 +107,7 @@ def write_messages(
     dead_letters: SinkDeadLetters,
     largest: int | None = None,
 ) -> None:
-    """Write JSON messages to a topic, dead letters above `limit`; `largest`: most bytes of one, None if unknown.
+    """Write JSON messages to a Kafka topic; those above the limit become dead letters.
 
     `largest` is the most bytes that a message can have, if known. If that fits the limit, sizes are not checked.
     Otherwise the frame is computed once and cached: computing it twice would run its state twice and count rows twice.
@@ -129,7 +134,7 @@ def _write_to_topic(rows: DataFrame, topic: KafkaTopic, limit: MessageLimit) -> 
 
 
 def _refused_rows(large: DataFrame, limit: MessageLimit) -> Iterator[RefusedRow]:
-    """Dead letters for the messages in `large`, which exceed the limit, with the reason; ordered by tick and id.
+    """Yield the dead letters for messages that exceed the limit, with the reason, ordered by tick and id.
 
     The driver holds one partition at a time.
     """

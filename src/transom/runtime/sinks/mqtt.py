@@ -57,7 +57,7 @@ class Broker:
 
     @contextmanager
     def connect(self) -> Iterator[BrokerConnection]:
-        """Connect with MQTT 5, or 3.1.1 if the broker does not support it; UsageError if it rejects the login."""
+        """Connect with MQTT 5, or 3.1.1 if the broker does not support it; raise UsageError if it rejects the login."""
         with self._open(self._version) as connection:
             connack = connection.connack()
             if not connection.lacks_mqtt5(connack):
@@ -72,7 +72,7 @@ class Broker:
 
     @contextmanager
     def _open(self, version: int) -> Iterator[BrokerConnection]:
-        """Connect with one protocol version and run the client's network loop; disconnect on exit."""
+        """Connect with one version of MQTT and run the client's network loop; disconnect at the end of the context."""
         mqtt5 = version == self._mqtt.MQTTv5
         kind = self._mqtt.CallbackAPIVersion.VERSION2
         client = self._client(kind, protocol=version, reconnect_on_failure=not mqtt5)
@@ -98,7 +98,10 @@ class BrokerConnection:
     """A connection to a broker: publishes messages within its limits and evaluates its responses."""
 
     def __init__(self, client: Any, host: str, topic: str, mqtt5: bool) -> None:
-        """Register for the responses to a paho client that publishes to `topic`; `mqtt5` if it uses MQTT 5."""
+        """Register for the responses that a paho client, which publishes to `topic`, receives from a broker.
+
+        `mqtt5` says whether it uses MQTT 5.
+        """
         self._client, self._host, self._topic, self._mqtt5 = client, host, topic, mqtt5
         self._answers: Queue[tuple[Any, Any] | None] = Queue()
         self._codes: dict[int, Any] = {}
@@ -110,23 +113,23 @@ class BrokerConnection:
         client.on_publish = lambda _, __, number, code, ___: self._codes.update({number: code})
 
     def _disconnected(self, *_: object) -> None:
-        """Record that the broker closed the connection, and wake up a waiting `connack`."""
+        """Record that the broker has closed the connection, and wake up a waiting `connack`."""
         self._lost = True
         self._answers.put(None)
 
     def connack(self) -> tuple[Any, Any] | None:
-        """Wait for the CONNACK: reason code and properties; None if the broker closes the connection instead."""
+        """Wait for the broker's CONNACK; return its reason code and properties, or None if the broker hangs up."""
         try:
             return self._answers.get(timeout=ANSWER_TIMEOUT)
         except Empty:
             raise TimeoutError("the broker does not answer") from None
 
     def lacks_mqtt5(self, connack: tuple[Any, Any] | None) -> bool:
-        """Whether a broker that answered with this CONNACK, or None for hanging up, lacks MQTT 5."""
+        """Whether the broker lacks MQTT 5, judging by its CONNACK, or None if it closed the connection."""
         return self._mqtt5 and (connack is None or str(connack[0]) == _UNSUPPORTED_VERSION)
 
     def check(self, connack: tuple[Any, Any] | None) -> None:
-        """Check the CONNACK and store the broker's limits; UsageError if it rejects the login."""
+        """Check the broker's CONNACK and store its limits; raise UsageError if it rejects the login."""
         if connack is None:
             raise ConnectionResetError("the broker hangs up")
         code, properties = connack
@@ -140,7 +143,7 @@ class BrokerConnection:
         self.max_in_flight = min(MAX_IN_FLIGHT, getattr(properties, "ReceiveMaximum", MAX_IN_FLIGHT))
 
     def publish(self, payload: bytes) -> Any:
-        """Publish a message; returns an argument for `outcome`: paho's message info, or why it is too large."""
+        """Publish a message, and return paho's message info or why it is too large, as input for `outcome`."""
         problem = self._size_problem(payload)
         if problem is not None:
             return problem
@@ -150,7 +153,7 @@ class BrokerConnection:
             raise UsageError(f"MQTT cannot publish to the topic {self._topic}", detail=str(error)) from None
 
     def _size_problem(self, payload: bytes) -> str | None:
-        """Why the packet of a message is larger than the broker or MQTT allows; None if it is not."""
+        """Return why the packet of a message is larger than the broker or MQTT allows; None if it is not."""
         properties = 1 if self._mqtt5 else 0
         remaining = 2 + len(self._topic.encode()) + 2 + properties + len(payload)
         if remaining > MAX_REMAINING_LENGTH:
@@ -161,7 +164,7 @@ class BrokerConnection:
         return None
 
     def outcome(self, sent: Any) -> str | None:
-        """Wait for the PUBACK of a message that `publish` sent: None if accepted, else why the broker refuses it.
+        """Wait for the broker's PUBACK of a published message; return None if it was accepted, else the reason.
 
         Raises OSError where a retry may help, and UsageError if the user may not publish to the topic.
         """
@@ -195,7 +198,7 @@ class Outbox:
     """The rows of a micro-batch, as (id, JSON), that the broker has not accepted or refused yet."""
 
     def __init__(self, rows: Sequence[tuple[str, str]]) -> None:
-        """An outbox with the rows of a micro-batch, as (id, JSON), that are to be published."""
+        """Create an outbox with the rows of a micro-batch that are to be published, as (id, JSON)."""
         self._pending = dict(enumerate(rows))
         self._refused: dict[int, RefusedRow] = {}
         self._single_rows = 0
@@ -212,7 +215,7 @@ class Outbox:
         return [self._refused[number] for number in sorted(self._refused)]
 
     def send(self, broker: Broker) -> None:
-        """Send all rows, reconnecting if needed; raises if the broker neither accepts nor refuses a row sent alone."""
+        """Send all rows, and reconnect if needed; raise an error if a row sent alone gets no response."""
         while self._pending:
             before, was_single = len(self._pending), self._single_rows > 0
             try:
@@ -224,7 +227,7 @@ class Outbox:
                     raise
 
     def _send_over(self, connection: BrokerConnection) -> None:
-        """Send the remaining rows over a connection; a row is done once the broker has accepted or refused it."""
+        """Send the remaining rows over a connection; a row is done when the broker has accepted or refused it."""
         while self._pending:
             rows = dict(islice(self._pending.items(), 1 if self._single_rows else connection.max_in_flight))
             sent = {number: connection.publish(_with_id(*row).encode()) for number, row in rows.items()}
@@ -237,5 +240,5 @@ class Outbox:
 
 
 def _with_id(message_id: str, row_json: str) -> str:
-    """The JSON object of a row with its message id inserted as the first field, `_id`."""
+    """Insert the message id into the JSON object of a row, as the first field `_id`."""
     return f'{{"{ID_FIELD}":"{message_id}",{row_json[1:]}'

@@ -23,13 +23,13 @@ class PublishingClient(Client):
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        """A paho client with paho's arguments that notes which messages a broker refuses as too large."""
+        """Create a paho client, with paho's arguments, that notes which messages a broker refuses as too large."""
         super().__init__(*arguments, **options)
         self.too_large: set[int] = set()
         """The packet identifiers of messages that the broker refused as too large."""
 
     def _handle_pubackcomp(self, cmd: Any) -> Any:
-        """Note a message whose PUBACK says "Packet too large", a code that paho cannot read, and replace the code."""
+        """Note a message refused with the code "Packet too large", which paho cannot read, and replace the code."""
         packet = self._in_packet["packet"]
         if cmd == "PUBACK" and len(packet) > _REASON_OFFSET and packet[_REASON_OFFSET] == PACKET_TOO_LARGE:
             self.too_large.add(int.from_bytes(packet[:_REASON_OFFSET], "big"))

@@ -11,9 +11,10 @@ from transom.runtime.sinks.dead_letters import RefusedRow
 def copy_rows(
     psycopg: Any, connection: Any, copy: Any, names: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> list[RefusedRow]:
-    """Run the COPY statement `copy` for rows with columns `names`; returns the refused rows, found by bisection.
+    """Run a COPY statement of PostgreSQL for rows; return the refused rows, which are found by bisection.
 
-    A row is refused if a value cannot be stored (a NUL in text), does not fit its column or violates a constraint.
+    `names` are the columns of the rows. A row is refused if a value cannot be stored (a NUL in text), does not fit its
+    column or violates a constraint.
     """
     refused: list[RefusedRow] = []
     parts = [rows] if rows else []
@@ -31,7 +32,7 @@ def copy_rows(
 
 
 def _copy_error(psycopg: Any, connection: Any, copy: Any, rows: Sequence[Sequence[Any]]) -> str | None:
-    """Run the COPY statement `copy` in a savepoint; None on success, else the error, after rolling back all rows."""
+    """Run a COPY statement of PostgreSQL in a savepoint; return None on success, else the error, after a rollback."""
     try:
         with connection.transaction(), connection.cursor() as cursor, cursor.copy(copy) as stream:
             for row in rows:

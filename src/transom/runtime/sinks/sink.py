@@ -33,7 +33,7 @@ class Sink:
 
     @staticmethod
     def read(text: str) -> Sink:
-        """Parse a sink such as console, parquet:DIR or kafka://...; UsageError if invalid or with an open secret."""
+        """Parse a sink such as console, parquet:DIR or kafka://...; raise UsageError if it is invalid."""
         kind, _, rest = text.partition(":")
         if kind == "console" and not rest:
             return Sink("console")
@@ -46,7 +46,7 @@ class Sink:
         raise UsageError(f"no sink is called {_mask_secrets(text)}", hint=f"sinks are {', '.join(SINK_FORMS)}")
 
     def attach(self, writer: Any) -> Any:
-        """Set a console or folder sink on a Spark writer, streaming or batch; UsageError if the sink is a server."""
+        """Set a console or folder sink on a Spark writer, streaming or batch; raise UsageError for a server."""
         if self.address is not None:
             raise UsageError(f"{self.kind} takes the answers of a live run", hint="a replay writes files")
         if self.folder is None:
@@ -60,7 +60,7 @@ class Sink:
 
 
 def _server_sink(kind: str, text: str) -> Sink:
-    """Parse the sink of a server, such as kafka://...; UsageError if its address or an option is invalid."""
+    """Parse the sink of a server, such as kafka://...; raise UsageError if its address or an option is invalid."""
     form = next(form for form in SINK_FORMS if form.startswith(kind.removesuffix("s")))
     address = read_address(text, form)
     if (kind in _SERVER_KINDS and not address.name) or (kind == "postgresql" and address.name.count("/") != 1):
@@ -78,5 +78,5 @@ def _server_sink(kind: str, text: str) -> Sink:
 
 
 def _mask_secrets(text: str) -> str:
-    """The text of a sink for an error message, without its user part and options, which may hold secrets."""
+    """Return the text of a sink for an error message, without user and options, which may hold secrets."""
     return re.sub(r"//[^/@]*@", "//...@", text).partition("?")[0]

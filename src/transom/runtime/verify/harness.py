@@ -30,9 +30,9 @@ def stream_answer(
     *,
     index: bool = False,
 ) -> Any:
-    """Run a query as a stream over inputs split into micro-batches, and return its answer; `index` adds tuple indexes.
+    """Run a query as a stream over inputs that are split into micro-batches, and return its answer.
 
-    `until` is the last tick; the default is that of the inputs.
+    With `index`, its tuples are numbered. `until` is the last tick; the default is that of the inputs.
     """
     until = inputs.until if until is None else until
     with _temporary_folder() as folder:
@@ -44,7 +44,7 @@ def stream_answer(
 def replay_answer(
     query: Plannable, spark: SparkSession, inputs: Any, kernel: KernelMode = "auto", *, index: bool = False
 ) -> Any:
-    """Answer of a query run as a batch over inputs; `index`: with the index of each tuple in the answer."""
+    """Run a query as a batch over inputs, and return its answer; with `index`, its tuples are numbered."""
     until = inputs.until if inputs.ends else None
     with _temporary_folder() as folder:
         paths = write_streams(folder / "in", query.sources, inputs, Split(), until)
@@ -54,7 +54,7 @@ def replay_answer(
 
 @contextmanager
 def _temporary_folder() -> Iterator[Path]:
-    """Context manager for a temporary folder, which is deleted on exit."""
+    """Open a context with a temporary folder, which is deleted at the end."""
     folder = Path(tempfile.mkdtemp(prefix="transom-"))
     try:
         yield folder
@@ -72,7 +72,10 @@ def streaming_frame(
     index: bool = False,
     kernel: KernelMode = "auto",
 ) -> DataFrame:
-    """A query's streaming DataFrame over inputs, put into `folder` as micro-batches; `index`: with tuples' indexes."""
+    """Build a query's streaming DataFrame over inputs that are put into `folder` as micro-batches.
+
+    With `index`, the tuples of the answer are numbered.
+    """
     paths = write_streams(folder / "in", query.sources, inputs, split, inputs.until)
     return job_and_frame(query, spark, inputs, paths, inputs.until, index=index, live=True, kernel=kernel)[1]
 
@@ -88,7 +91,10 @@ def job_and_frame(
     live: bool,
     kernel: KernelMode,
 ) -> tuple[Job, DataFrame]:
-    """A query's job and DataFrame, streaming if `live`, over files (`paths` by extent); `index`: tuples have one."""
+    """Plan a query and build its DataFrame, streaming if `live`, over files (`paths` by source).
+
+    With `index`, the tuples of the answer are numbered.
+    """
     frames = read_streams(spark, query.sources, paths, live=live) | table_frames(spark, query.sources, inputs)
     options = RunOptions(start=getattr(inputs, "start", 0), until=until, index=index, kernel=kernel)
     job = query.job(spark, options, tuple(frames), live=live)

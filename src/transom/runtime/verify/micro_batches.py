@@ -50,7 +50,7 @@ class Split:
 
     @staticmethod
     def read(text: str) -> Split:
-        """Parse a split: a number of rows, `all`, or `uneven:SEED`; UsageError for anything else."""
+        """Parse how rows are split into micro-batches: `all`, a number of rows, or `uneven:SEED`; else UsageError."""
         if text == "all":
             return Split()
         if text.isdigit() and int(text) > 0:
@@ -60,7 +60,7 @@ class Split:
         raise UsageError(f"no split is called {text}", hint="write a number of rows, all, or uneven:7")
 
     def cut(self, count: int) -> list[int]:
-        """The sizes of the micro-batches into which this split divides `count` rows."""
+        """Return the sizes of the micro-batches into which `count` rows are divided."""
         if self.rows is None and self.seed is None:
             return [count]
         pieces: list[int] = []
@@ -78,12 +78,15 @@ class Split:
 
 
 def stream_extents(extents: Sequence[Extent]) -> list[Extent]:
-    """The extents that are streams; `BatchRow.source` is a number in this list, from 0."""
+    """List the sources that are streams; `BatchRow.source` is a number in this list, from 0."""
     return [extent for extent in extents if extent.kind is not ExtentKind.STORED]
 
 
 def batch_rows(extents: Sequence[Extent], inputs: Inputs, until: int | None = None) -> list[BatchRow]:
-    """The rows of all streams in the order of their ticks, up to `until` (None: the end of finite inputs, or all)."""
+    """Return the rows of all streams in the order of their ticks, up to `until`.
+
+    None means the end of finite inputs, or no limit.
+    """
     last = _last_tick(inputs, until)
     rows = [
         BatchRow(tick, source, position, row)
@@ -95,12 +98,12 @@ def batch_rows(extents: Sequence[Extent], inputs: Inputs, until: int | None = No
 
 
 def _last_tick(inputs: Inputs, until: int | None) -> int | None:
-    """The last tick that is written to files: `until`, or the end of finite inputs; None for no limit."""
+    """Return the last tick that is written to files: `until`, or the end of finite inputs; None for no limit."""
     return inputs.until if until is None and inputs.ends else until
 
 
 def _stream_rows(extent: Extent, elements: Sequence[Element]) -> Iterable[tuple[int, int, tuple[Any, ...]]]:
-    """The rows of an extent as (tick, number, values); a stream of RDF messages has one row per tick and subject."""
+    """Yield the rows of a stream as (tick, number, values); RDF messages give one row per tick and subject."""
     if not extent.local:
         return [(element.tick, element.index, element.row) for element in elements]
     messages: dict[tuple[int, Any], tuple[int, int, tuple[list[Any]]]] = {}
@@ -111,7 +114,7 @@ def _stream_rows(extent: Extent, elements: Sequence[Element]) -> Iterable[tuple[
 
 
 def split_batches(rows: Sequence[BatchRow], split: Split) -> list[Sequence[BatchRow]]:
-    """Split rows, in order, into the micro-batches that a split describes."""
+    """Divide rows, in their order, into the micro-batches that a split describes."""
     batches, start = [], 0
     for size in split.cut(len(rows)):
         batches.append(rows[start : start + size])
@@ -122,7 +125,7 @@ def split_batches(rows: Sequence[BatchRow], split: Split) -> list[Sequence[Batch
 def write_streams(
     folder: Path, extents: Sequence[Extent], inputs: Inputs, split: Split, until: int | None = None
 ) -> dict[str, Path]:
-    """Write the streams of some inputs as Parquet files, one per micro-batch; returns the folder of each source."""
+    """Write streams as Parquet files, one per micro-batch, and return the folder of each source."""
     last = _last_tick(inputs, until)
     return write_batches(folder, extents, split_batches(batch_rows(extents, inputs, last), split), last)
 
@@ -130,7 +133,7 @@ def write_streams(
 def write_batches(
     folder: Path, extents: Sequence[Extent], batches: Sequence[Sequence[BatchRow]], until: int | None
 ) -> dict[str, Path]:
-    """Write one file per source and micro-batch and, with `until`, a final file per source that ends the run.
+    """Write one file per source and micro-batch; with `until`, also a final file per source that ends the run.
 
     The final file holds one row of a tick after `until`. The query ignores the row, but it moves the watermark past
     `until`, even for a source with lateness.
@@ -155,7 +158,7 @@ def write_file(folder: Path, number: int, table: pa.Table) -> None:
 
 
 def _arrow_table(extent: Extent, rows: Sequence[tuple[int, int, Any]]) -> pa.Table:
-    """Convert an extent's rows (tick, number in the stream, values) to an Arrow table."""
+    """Convert the rows (tick, number in the stream, values) of a source to an Arrow table."""
     columns: dict[str, pa.Array] = {"tick": pa.array([row[0] for row in rows], pa.int64())}
     if extent.local:
         kind = pa.list_(pa.struct([*((name, pa.string()) for name in TERM_COLUMNS), ("row", pa.int64())]))
@@ -167,12 +170,12 @@ def _arrow_table(extent: Extent, rows: Sequence[tuple[int, int, Any]]) -> pa.Tab
 
 
 def _value_columns(extent: Extent) -> tuple[str, ...]:
-    """The names of the columns in a micro-batch file that hold an extent's attributes."""
+    """Return the names of the columns in a micro-batch file that hold a source's attributes."""
     return extent.names if extent.holds_statements else tuple(f"c{number}" for number in range(len(extent.schema)))
 
 
 def source_schema(extent: Extent) -> StructType:
-    """The Spark schema of the files with a stream's rows: tick, `position` (the number in the stream), attributes."""
+    """Return the Spark schema of files of a stream's rows: tick, number in the stream (`position`), attributes."""
     fields = [StructField("tick", LongType()), StructField("position", LongType())]
     fields += [
         StructField(name, spark_type(attribute.type))
@@ -184,7 +187,7 @@ def source_schema(extent: Extent) -> StructType:
 def read_streams(
     spark: SparkSession, extents: Sequence[Extent], paths: Mapping[str, Path], *, live: bool
 ) -> dict[str, DataFrame]:
-    """Read the Parquet files of streams as DataFrames: streaming, one file per micro-batch, if `live`; else batch."""
+    """Read the Parquet files of streams as DataFrames; if `live`, they stream one file per micro-batch."""
     frames: dict[str, DataFrame] = {}
     for extent in stream_extents(extents):
         schema = _MESSAGE_SCHEMA if extent.local else source_schema(extent)
@@ -200,7 +203,7 @@ def read_streams(
 
 
 def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs) -> dict[str, DataFrame]:
-    """All versions of tables, and the statements of stored graphs, as batch DataFrames by extent."""
+    """Build batch DataFrames, by name, of all versions of tables and the statements of stored graphs."""
     frames: dict[str, DataFrame] = {}
     for extent in extents:
         if extent.kind is not ExtentKind.STORED:
@@ -223,10 +226,10 @@ def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs)
 
 
 def _tag_columns(frame: DataFrame) -> list[Column]:
-    """The columns of a file with a row's tick and number in the stream, under reserved names for DataFrames."""
+    """Return the columns of a file with a row's tick and number in the stream, under reserved names."""
     return [frame["tick"].alias(OWN_TICK), frame["position"].alias(OWN_POSITION)]
 
 
 def _attribute_columns(frame: DataFrame, extent: Extent) -> list[Column]:
-    """The attribute columns of a file, renamed from c0, c1, ... to the attributes of its extent."""
+    """Return the attribute columns of a file, renamed from c0, c1, ... to the names of the attributes."""
     return [frame[f"c{number}"].alias(name) for number, name in enumerate(extent.names)]

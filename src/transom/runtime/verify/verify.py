@@ -53,7 +53,7 @@ class LateRows:
 
 
 def find_late_rows(query: Plannable, until: int | None = None) -> list[LateRows]:
-    """The extents whose files have rows, up to tick `until`, that are later than the extent's lateness allows."""
+    """List the sources whose files have rows, up to tick `until`, that are later than the lateness allows."""
     late: list[LateRows] = []
     for extent in query.sources:
         if not isinstance(extent.source, Files) or extent.kind is ExtentKind.STORED or extent.holds_statements:
@@ -76,10 +76,11 @@ def verify(
     kernel: KernelMode = "auto",
     rejected: RejectedRows | None = None,
 ) -> Iterator[CheckResult]:
-    """Compare a query's batch answer, and its stream in each of `splits`, with the reference; `watch` gets step names.
+    """Compare the answers of a query on Spark, as a batch and as streams, with that of the reference engine.
 
-    Where Spark keeps the order, the replay is compared with its index, so the order of its tuples counts. It must
-    reject the same messages. The streams run as `run` runs them, up to the tick `Results.last_verified_tick`.
+    There is a stream for each of `splits`. `watch` gets the names of the steps. Where Spark keeps the order, the replay
+    is compared with its index, so the order of its tuples counts. It must reject the same messages. The streams run as
+    `run` runs them, up to the tick `Results.last_verified_tick`.
     """
     report_step, rejected = watch or (lambda _: None), rejected or RejectedRows()
     parsed_splits = [Split.read(text) for text in splits]
@@ -107,7 +108,7 @@ def verify(
 
 
 def _check_indexed_replay(query: Plannable, spark: SparkSession, options: RunOptions) -> Job:
-    """Plan a replay with the tuples of the answer numbered from 1, or without it if Spark cannot compute the index."""
+    """Plan a replay that numbers the tuples of the answer, or one without numbers if Spark cannot compute them."""
     try:
         return query.job(spark, options, live=False)
     except Unsupported:
@@ -115,13 +116,13 @@ def _check_indexed_replay(query: Plannable, spark: SparkSession, options: RunOpt
 
 
 def _compare_rejected(expected: Mapping[str, Mapping[str, int]], rejected: RejectedRows) -> str | None:
-    """Text with the difference between the messages that the reference engine and Spark rejected; None if equal."""
+    """Describe how the messages that Spark rejected differ from those that the reference engine rejected, or None."""
     actual = {name: messages.counts for name, messages in rejected.messages().items()}
     return None if expected == actual else f"rejected: expected {dict(expected)}, found {actual}"
 
 
 def limit_batches(split: Split, rows: int) -> Split:
-    """The split, with larger micro-batches if it would make more than MAX_BATCHES of them from `rows` rows."""
+    """Enlarge the micro-batches of a split if it would otherwise make more than MAX_BATCHES from `rows` rows."""
     if split.rows is not None and rows / split.rows > MAX_BATCHES:
         return Split(-(-rows // MAX_BATCHES))
     return split
