@@ -48,7 +48,7 @@ class RdfSemantics(Semantics):
 
     @property
     def result_kind(self) -> ResultKind:
-        """The kind of answer: boolean for ASK, triples for CONSTRUCT and DESCRIBE, solutions (sequences if sorted)."""
+        """The kind of answer: boolean for ASK, triples for CONSTRUCT and DESCRIBE, else solutions or sequences."""
         match self.query.algebra:
             case Ask():
                 return "boolean"
@@ -59,20 +59,20 @@ class RdfSemantics(Semantics):
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """The prefixes that shorten IRIs in an answer: those of the query, and those of the catalog that it keeps."""
+        """The prefixes that shorten the IRIs of an answer: those of the query and those of the catalog."""
         return self._names.prefixes
 
     @property
     def _names(self) -> NameResolver:
-        """The resolver of prefixed names for the query's text and the catalog's prefixes."""
+        """The object that resolves prefixed names in the query's text, also by the catalog's prefixes."""
         return NameResolver.of(self.query.syntax, self.query.catalog.rdf.prefixes)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Span of the first syntax that yields plan operator or function `operator`, or None; `extents` is ignored."""
+        """Return the first text that yields a plan operator or function, or None; `extents` is ignored."""
         return operator_span(self.query.syntax, operator)
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
-        """Why the reference engine refuses the query: an unsupported regular expression; empty if there is none."""
+        """Return why the reference engine refuses the query, for an unsupported regular expression; else nothing."""
         for call in calls(self.query.algebra):
             if call.function in REGEX_FUNCTIONS:
                 try:
@@ -85,29 +85,29 @@ class RdfSemantics(Semantics):
     def physical_plan(
         self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
     ) -> PhysicalNode:
-        """Plan for Spark with the parameters of Semantics.physical_plan; Unsupported for a function that Spark lacks.
+        """Plan the query for Spark; raise Unsupported for a function that Spark lacks.
 
-        Stored graphs are valid from `start` on.
+        The parameters are those of Semantics.physical_plan. Stored graphs are valid from `start` on.
         """
         plan = super().physical_plan(start=start, index=index, slack=slack, kernel=kernel, growing=growing)
         refuse_functions(self.query.algebra)
         return plan
 
     def results(self, plan: PhysicalNode) -> RdfResults:
-        """The converter that turns the rows that Spark computes for `plan` into results."""
+        """Return the converter that turns the rows that Spark computes for `plan` into results."""
         from transom.runtime.results.rdf import RdfResults
 
         return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Warnings for predicates that the catalog does not list; none unless it lists those of every source."""
+        """Warn of predicates in the query that the catalog does not list, if it lists those of every source."""
         declared = [extent.predicates for extent in self.sources if extent.holds_statements]
         if None in declared:
             return ()
         return self._unknown_predicate_remarks({iri for predicates in declared for iri in predicates or ()})
 
     def input_remarks(self, inputs: Any) -> tuple[Remark, ...]:
-        """Warnings for predicates of the query that no input statement has, unless its warnings include them."""
+        """Warn of predicates in the query that no statement of the inputs has, unless `warnings` contains the same."""
         names = self.query.catalog.rdf.extents
         streamed = (element.row for name in names for element in inputs.streams.get(name, ()))
         stored = (row for name in names for element in inputs.tables.get(name, ()) for row in element.rows)
@@ -118,7 +118,7 @@ class RdfSemantics(Semantics):
         return tuple(remark for remark in remarks if (remark.message, remark.span) not in issued)
 
     def _unknown_predicate_remarks(self, predicates: set[str]) -> tuple[Remark, ...]:
-        """Warnings for predicates of the query that are not in `predicates`; none if that is empty."""
+        """Warn of predicates in the query that are not among `predicates`; if that is empty, there are no warnings."""
         return tuple(unknown_predicates(self.query.syntax, self._names, predicates)) if predicates else ()
 
     def evaluate(self, inputs: Any) -> Any:
@@ -127,19 +127,19 @@ class RdfSemantics(Semantics):
         return replace(answer, rejected=inputs.rejected, calendar=calendar).since(inputs.start)
 
     def empty_answer(self) -> RdfAnswer:
-        """An answer without solutions, triples or truth values, for checks of output formats."""
+        """Build an answer without solutions, triples or truth values, by which output formats are checked."""
         return RdfAnswer(self.result_kind, self.columns)  # type: ignore[arg-type]
 
     def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
-        """The answer from `start` to `until` as table rows, header first: interval, multiplicity, shortened terms."""
+        """Yield the answer from `start` to `until` as table rows of interval, multiplicity and shortened terms."""
         return table(answer.during(start, until), self.prefixes)
 
     def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
-        """The answer from `start` to `until` (None: no end) as lines of a format; `escape_formulas` is ignored."""
+        """Yield the answer from `start` to `until` (None: no end) as lines of a format, ignoring `escape_formulas`."""
         return lines(form, answer, start, until)
 
     def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
-        """The rejected messages of an answer by stream: counts by reason, and the text of the first message."""
+        """Return the rejected messages of an answer by stream: counts by reason, and the text of the first message."""
         return {
             stream: (
                 Counter(message.reason.value for message in messages),
@@ -149,18 +149,18 @@ class RdfSemantics(Semantics):
         }
 
     def picture(self, inputs: Any, start: int, until: int | None) -> str:
-        """Draw the answer over `inputs` from tick `start` to `until` as SVG: bars for the validity of each solution."""
+        """Draw the answer from tick `start` to `until` as SVG, with a bar for each solution's validity interval."""
         from transom.picture.timeline.intervals import draw_answer
 
         calendar, answer, text = self.query.catalog.calendar, self.evaluate(inputs), self.query.text
         return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=self.title, text=text)
 
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
-        """Raise UsageError: a map of SPARQL is not supported, because solutions have no positions."""
+        """Raise UsageError, because SPARQL answers cannot be drawn as a map: solutions have no positions."""
         raise UsageError("`map` takes no SPARQL", hint="`picture` shows when solutions are valid")
 
 
 def _iri_of_text(text: str) -> str:
-    """The IRI that an N-Triples term denotes; the text itself if it is not an IRI."""
+    """Return the IRI that an N-Triples term denotes; any other text is returned unchanged."""
     term = decode_term(text)
     return term.value if isinstance(term, IRI) else text

@@ -32,35 +32,38 @@ class RowSemantics(Semantics):
 
     @property
     def size(self) -> int:
-        """The number of operators of the plan, the total for progress reports of an evaluation."""
+        """The number of the plan's operators, which is the total in progress reports of an evaluation."""
         return sum(1 for _ in walk(self.query.optimized))
 
     @property
     def result_kind(self) -> ResultKind:
-        """The kind of answer: windows, or for a stream the language's kind of stream, such as tagged tuples."""
+        """The kind of answer: windows or, for a stream, the language's kind of stream, such as tagged tuples."""
         stream = LANGUAGES[self.query.language].stream
         return stream if stream is not None and is_stream(self.query.optimized) else "windows"
 
     def operator_remarks(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
-        """For `explain`: an operator's column names and the formula of its state; ({}, None) for other plan nodes."""
+        """Return what `explain` adds to an operator: its column names and the formula of its state.
+
+        For other nodes of a plan, these are {} and None.
+        """
         if not isinstance(op, OPERATORS):
             return {}, None
         return {"columns": [str(attribute) for attribute in op.schema]}, bounds.operator_state(op)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Span of the first syntax that yields the plan operator `operator` or reads one of `extents`, or None."""
+        """Return the first text that yields a plan operator or reads one of `extents`, or None."""
         from transom.languages.locations import operator_span
 
         return operator_span(self.query.syntax, operator, extents)
 
     def results(self, plan: PhysicalNode) -> RowResults:
-        """The converter that turns the rows that Spark computes for `plan` into results."""
+        """Return the converter that turns the rows that Spark computes for `plan` into results."""
         from transom.runtime.results.rows import RowResults
 
         return RowResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
     def evaluate(self, inputs: Any) -> Any:
-        """Evaluate the query with the reference engine: tuples or windows from `inputs.start` to `inputs.until`."""
+        """Evaluate the query with the reference engine; the answer has the ticks of the inputs, from start to until."""
         from transom.reference.evaluate import evaluate_stream, evaluate_window
         from transom.reference.limits import check_windows
 
@@ -100,21 +103,24 @@ class RowSemantics(Semantics):
                 )
 
     def empty_answer(self) -> Answer:
-        """An answer without tuples, for checks of output formats."""
+        """Build an answer without tuples, by which output formats are checked."""
         return Answer(self.columns, "stream")
 
     def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
-        """The whole answer as text table, header first: tuples or windows with ticks; `start`, `until` are ignored."""
+        """Yield the whole answer as rows of a text table, header first; `start` and `until` are ignored."""
         rows: Iterator[tuple[str, ...]] = answer.table()
         return rows
 
     def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
-        """The answer as JSON or CSV, where `escape_formulas` disarms formulas; `start`, `until` are ignored."""
+        """Write the whole answer as JSON or CSV; `start` and `until` are ignored.
+
+        With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.
+        """
         lines: Iterator[str] = answer.lines(form, guard=escape_formulas)
         return lines
 
     def picture(self, inputs: Any, start: int, until: int | None) -> str:
-        """Draw the windows of the query over time as SVG, for the ticks of `inputs`; `start`, `until` are ignored."""
+        """Draw the query's windows over time as SVG, for the ticks of `inputs`; `start` and `until` are ignored."""
         from transom.picture import draw_picture
 
         query = self.query
@@ -129,7 +135,10 @@ class RowSemantics(Semantics):
         )
 
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
-        """Draw tracks, the window at tick `at` (None: the last) and regions as a map; `colour` by object or speed."""
+        """Draw a map with the tracks of objects, the window at tick `at` (None: the last) and regions.
+
+        `colour` is by object or by speed.
+        """
         from transom.picture.map.render import render_map
 
         query = self.query

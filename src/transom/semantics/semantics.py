@@ -48,35 +48,36 @@ class Semantics:
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """The prefixes that shorten IRIs in an answer; empty for answers without IRIs."""
+        """The prefixes that shorten the IRIs of an answer; none by default."""
         return {}
 
     @property
     def sources(self) -> tuple[Extent, ...]:
-        """The extents that the query reads, at the leaves of its plan."""
+        """The sources and tables that the query reads, at the leaves of its plan."""
         return source_extents(self.query)
 
     @property
     def title(self) -> str:
-        """The title of a picture: the file name of the query, empty if the query has none."""
+        """The title of a picture: the file name of the query, or the empty string."""
         return Path(self.query.name or "").name
 
     @property
     def state(self) -> Formula:
-        """The formula that bounds the state of all operators of the query together."""
+        """The formula that bounds the rows in state of all operators of the query together."""
         return bounds.plan_state(self.query.optimized)
 
     def open_ticks(self, slack: int | None) -> int:
-        """The most ticks open at once, for state bounds: `slack`, or if None the largest source lateness plus one."""
+        """Return how many ticks can be open at once: `slack`, by default the largest lateness plus one."""
         return max((extent.lateness for extent in self.sources), default=0) + 1 if slack is None else slack
 
     def physical_plan(
         self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
     ) -> PhysicalNode:
-        """Plan from `start`; `index` numbers rows, `slack`: open ticks, `kernel`: Java, `growing`: followed tables.
+        """Plan the query for Spark, for a run that begins at tick `start`.
 
-        The run begins at tick `start`. `slack`, for the state bounds, is how many ticks may be open at once, by default
-        the largest lateness plus one. `growing` are the stored tables whose logs the run follows.
+        With `index`, the rows of the answer are numbered; with `kernel`, stateful operators run in the Java kernel.
+        `slack`, for the state bounds, is how many ticks may be open at once, by default the largest lateness plus one.
+        `growing` are the stored tables whose logs the run follows.
         """
         from transom.physical.planner.planner import plan_query
 
@@ -92,21 +93,24 @@ class Semantics:
         )
 
     def operator_remarks(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
-        """For `explain`: details of an operator, and the formula of its state; ({}, None) if there are none."""
+        """Return what `explain` adds to an operator, and the formula of its state; ({}, None) by default."""
         return {}, None
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
-        """Engines that refuse the query, with a reason that planning does not find; empty if there are none."""
+        """Return the engines that refuse the query for a reason that planning does not notice; none by default."""
         return {}
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Warnings about the query and its catalog that the translator does not give; none by default."""
+        """Return warnings about the query and its catalog that the translator does not give; none by default."""
         return ()
 
     def inputs(
         self, rows: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
     ) -> Inputs:
-        """Gather inputs in `start` to `until`: the caller's `rows` or catalog's; `watch`: progress; `now`: NOW()."""
+        """Gather the inputs of a run from tick `start` to `until`, from the caller's `rows` or the catalog's sources.
+
+        `watch` gets progress lines, and `now` is the result of NOW().
+        """
         plan, catalog = self.query.optimized, self.query.catalog
         if composed_sources(plan):
             from transom.connectors.composed import gather_composed_inputs
@@ -117,7 +121,7 @@ class Semantics:
         return gather_inputs(self.sources, catalog, rows, until, start=start, watch=watch, now=now)
 
     def input_remarks(self, inputs: Any) -> tuple[Remark, ...]:
-        """Warnings about the query that depend on the rows of its inputs; none by default."""
+        """Return warnings about the query that depend on the rows of its inputs; none by default."""
         return ()
 
     def check_format(self, form: str) -> None:
@@ -125,13 +129,16 @@ class Semantics:
         list(self.lines(self.empty_answer(), form, 0, None, escape_formulas=False))
 
     def empty_answer(self) -> Any:
-        """An answer without rows, for checks of output formats."""
+        """Build an answer without rows, by which output formats are checked."""
         raise NotImplementedError
 
     def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
-        """The answer from `start` to `until` as lines of a format; in CSV `escape_formulas` disarms formulas."""
+        """Yield the answer from `start` to `until` as lines of a format.
+
+        With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.
+        """
         raise NotImplementedError
 
     def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
-        """The rejected messages of an answer by stream: counts by reason, and the text of the first message."""
+        """Return the rejected messages of an answer by stream: counts by reason, and the text of the first message."""
         return {}
