@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inner_query_state(plan: Operator) -> Formula:
-    """The state bound of all inner queries, which are sources of the plan; ZERO if there are none."""
+    """Return a bound on the rows in state of all inner queries that the plan reads; ZERO if there are none."""
     if not composed_sources(plan):
         return ZERO
     from transom.algebra.composition.bounds import inner_state_bound
@@ -33,9 +33,10 @@ def plan_inner_queries(
     followed_tables: Sequence[str],
     answers: Collection[str],
 ) -> PhysicalNode:
-    """Insert plans of `inner` queries except `answers` (rows given) in a Spark plan from `start`; `slack`: open ticks.
+    """Insert the plans of inner queries into the Spark plan of the query that reads their answers.
 
-    The rows of sources in `answers` are given by the caller, so their queries are not inlined.
+    The run begins at tick `start`; `slack` is how many ticks may be open at once. The rows of sources in `answers` are
+    given by the caller, so their queries are not inlined.
     """
     from transom.physical.planner.composition import Composer
     from transom.spark.expressions.function_gaps import refuse_inner_queries

@@ -11,7 +11,7 @@ from transom.reports import ENGINE_NAMES, Engine, Engines
 def find_engines(
     refusals: Mapping[Engine, Unsupported], make_plan: Callable[[Collection[str] | None], object]
 ) -> Engines:
-    """Find the engines that run a query by planning it, and why others do not; `refusals` are known before planning.
+    """Find out which engines can run a query, by planning it, and why the others cannot.
 
     `refusals` are those found before planning. `make_plan` plans the query for a live run, or for a replay if its
     argument is None.
@@ -28,7 +28,7 @@ def find_engines(
 
 
 def _can_replay(make_plan: Callable[[None], object]) -> bool:
-    """Whether Spark can run a query as a replay, that is, whether `make_plan(None)` does not raise Unsupported."""
+    """Whether Spark can run a query as a replay, which is so if `make_plan(None)` does not raise Unsupported."""
     try:
         make_plan(None)
     except Unsupported:

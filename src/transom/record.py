@@ -14,6 +14,6 @@ class Record:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """The class name with all fields, as a dataclass prints."""
+        """The class name and all fields, in the format of a dataclass."""
         parts = (f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if field.repr)  # type: ignore[arg-type]
         return f"{type(self).__qualname__}({', '.join(parts)})"
