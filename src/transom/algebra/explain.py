@@ -34,9 +34,8 @@ def build_tree(
 ) -> TreeNode:
     """Convert a plan or a syntax tree to the tree of nodes that is displayed.
 
-    `is_node` tells children from details, and `role` is the field of the parent that holds the root.
-
-    `remark` gives the remarks of a node.
+    `is_node` tells children from details, and `role` is the field of the parent that holds the root. `remark` gives the
+    remarks of a node.
     """
     details: dict[str, Any] = {}
     children: list[TreeNode] = []

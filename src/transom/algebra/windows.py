@@ -293,7 +293,7 @@ class Window(Windows):
         return by_slide or self._has_range_on(Coordinate.DISTANCE)
 
     def _has_range_on(self, coordinate: Coordinate) -> bool:
-        """Whether the window's range, or a part of it, is on this coordinate."""
+        """Whether the window's range, or a part of it, is measured on this coordinate, such as ticks."""
         return any(
             isinstance(part, CoordinateRange) and part.coordinate is coordinate for part in range_parts(self.range)
         )

@@ -29,7 +29,7 @@ def gather_inputs(
     watch: Callable[[str], None] | None = None,
     now: datetime | None = None,
 ) -> Inputs:
-    """Gather the inputs of a run from the caller's rows and, for other extents, the sources in the catalog.
+    """Gather the inputs of a run: rows from the caller or, where there are none, from the sources in the catalog.
 
     The run is from tick `start` to `until`; without `until`, the inputs end at the last tick of any source. `watch`
     gets progress lines.
@@ -73,7 +73,7 @@ def gather_inputs(
 
 
 def _user_rows(user_inputs: Mapping[str, Any] | None, extents: Sequence[Extent], catalog: Catalog) -> dict[str, Any]:
-    """Return the caller's rows by extent name; raise UsageError if they are no mapping or a name is unknown."""
+    """Return the caller's rows by the name of source or table; raise UsageError if a name is unknown."""
     if user_inputs is not None and not isinstance(user_inputs, Mapping):
         if any(extent.holds_statements for extent in extents):
             raise UsageError("inputs are statements by extent", hint="write {'td': [(0, ':a', ':p', 1)]}")

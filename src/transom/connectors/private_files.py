@@ -18,5 +18,5 @@ def make_folder(folder: Path) -> None:
 
 
 def open_private(path: Path) -> BinaryIO:
-    """Open a file for writing bytes, empty and, if it is new, readable only by its owner."""
+    """Open a file for writing bytes: an existing file is emptied, a new one is readable only by its owner."""
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE), "wb")

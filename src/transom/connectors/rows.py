@@ -26,7 +26,7 @@ class Origin(NamedTuple):
     source: str | None = None
 
     def error(self, message: str, hint: str | None = None) -> DataError:
-        """Build a DataError about this row, which names its number and file or extent; `hint` is the remedy."""
+        """Build a DataError about this row, which names its number and its file or source; `hint` is the remedy."""
         return DataError(f"{self.unit} {self.number} of {self.extent}: {message}", hint=hint, source=self.source)
 
 

@@ -172,7 +172,7 @@ def open_scans(
 
 
 def scanned_up_to(extent: Extent, folder: Path | None) -> int:
-    """Return the tick up to which a table's log knows its changes; -1 if the log is empty or absent."""
+    """Return the tick up to which a table's log records its changes; -1 if the log is empty or missing."""
     from transom.connectors.log.segments import latest_tick
     from transom.connectors.log.topic import topic_latest_tick
 

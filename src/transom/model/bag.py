@@ -55,9 +55,7 @@ SortValue: TypeAlias = tuple[int, int | float | str | Decimal | datetime | Point
 def value_key(value: Value) -> SortValue:
     """Return the sort key of a value: NULL comes first, then booleans, numbers, strings and timestamps.
 
-    It orders ties and groups.
-
-    Then come points and lines by their coordinates, and terms by their text.
+    It orders ties and groups. Then come points and lines by their coordinates, and terms by their text.
     """
     if value is None:
         return (0, 0)

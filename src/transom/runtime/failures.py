@@ -51,7 +51,7 @@ def translate_error(error: BaseException) -> TransomError | None:
 
 
 def _wrapped_error(text: str) -> TransomError | None:
-    """Restore the Transom error that is wrapped in the text of a Spark error; None if there is none."""
+    """Restore the Transom error that is wrapped in the text of a Spark error; None if it wraps none."""
     matches = list(_WRAPPED_ERROR.finditer(text))
     if not matches:
         return None

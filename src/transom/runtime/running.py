@@ -170,7 +170,7 @@ class Running:
         return changed_files(self.job.options.folder)
 
     def closed_tick(self) -> int | None:
-        """The last closed tick, up to which the sink has all answers; None if no tick is closed yet.
+        """The last closed tick, up to which the sink has all answers; None without a watermark.
 
         None without a watermark, as in a query that keeps no state and answers every row at once.
         """

@@ -129,7 +129,7 @@ def _check_backlog(job: Job) -> None:
 
 
 def _check_single_batch(sources: Sequence[Extent]) -> None:
-    """Raise UsageError if a run that must read all in one micro-batch has a limit on it, `maxOffsetsPerTrigger`.
+    """Raise UsageError if `maxOffsetsPerTrigger` limits micro-batches in a run that must read everything in one.
 
     That is a run with `once` and `until`: its first micro-batch closes all ticks.
     """

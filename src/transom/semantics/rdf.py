@@ -72,7 +72,7 @@ class RdfSemantics(Semantics):
         return operator_span(self.query.syntax, operator)
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
-        """Return why the reference engine refuses the query, for an unsupported regular expression; else nothing."""
+        """Return why the reference engine refuses the query (an unsupported regular expression), or an empty result."""
         for call in calls(self.query.algebra):
             if call.function in REGEX_FUNCTIONS:
                 try:
@@ -107,7 +107,7 @@ class RdfSemantics(Semantics):
         return self._unknown_predicate_remarks({iri for predicates in declared for iri in predicates or ()})
 
     def input_remarks(self, inputs: Any) -> tuple[Remark, ...]:
-        """Warn of predicates in the query that no statement of the inputs has, unless `warnings` contains the same."""
+        """Warn of predicates in the query that no input statement has, unless the query's warnings include them."""
         names = self.query.catalog.rdf.extents
         streamed = (element.row for name in names for element in inputs.streams.get(name, ()))
         stored = (row for name in names for element in inputs.tables.get(name, ()) for row in element.rows)

@@ -63,7 +63,7 @@ class RowSemantics(Semantics):
         return RowResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
     def evaluate(self, inputs: Any) -> Any:
-        """Evaluate the query with the reference engine; the answer has the ticks of the inputs, from start to until."""
+        """Evaluate the query with the reference engine on `inputs`; the answer covers the same ticks as these."""
         from transom.reference.evaluate import evaluate_stream, evaluate_window
         from transom.reference.limits import check_windows
 

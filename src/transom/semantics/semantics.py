@@ -63,7 +63,7 @@ class Semantics:
 
     @property
     def state(self) -> Formula:
-        """The formula that bounds the rows in state of all operators of the query together."""
+        """The formula that bounds the rows that all operators of the query together keep in state."""
         return bounds.plan_state(self.query.optimized)
 
     def open_ticks(self, slack: int | None) -> int:

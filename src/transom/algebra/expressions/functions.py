@@ -312,9 +312,8 @@ def widening_cost(source: Type, target: Type) -> int | None:
 def resolve(name: str, types: Sequence[Type]) -> tuple[Function, tuple[Type, ...], Type]:
     """Choose the overload of a function for some argument types.
 
-    Returned are the function, the types to which the arguments are widened, and the result type.
-
-    The cheapest signature wins. TypeProblem if no signature takes the types.
+    Returned are the function, the types to which the arguments are widened, and the result type. The cheapest signature
+    wins. TypeProblem if no signature takes the types.
     """
     function = FUNCTIONS.get(name) or SPACE_FUNCTIONS[name]
     best: tuple[int, tuple[Type, ...], Type] | None = None

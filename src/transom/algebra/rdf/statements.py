@@ -37,7 +37,7 @@ class StoredGraph(Windows):
 
 
 def rdf_stream(extent: str) -> StreamReceive:
-    """Build the source operator for an extent of RDF statements, ordered by tick, then by arrival (002 Defs. 1, 2)."""
+    """Build the operator that reads a source of RDF statements, ordered by tick, then by arrival (002 Defs. 1, 2)."""
     return StreamReceive(extent, STATEMENT)
 
 

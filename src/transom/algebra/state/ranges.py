@@ -8,12 +8,12 @@ from transom.algebra.windows import Bound, CoordinateRange, Every, OnRowCount, R
 
 
 def range_lookback(op: Window) -> int:
-    """Return how far below the current coordinate value a window's range can reach; 0 if it is on no coordinate."""
+    """Return how far a window's range can reach below the current tick (or coordinate value); 0 for other ranges."""
     return lookback(op, op.range.low) if isinstance(op.range, CoordinateRange) else 0
 
 
 def range_width(op: Window) -> int:
-    """Return the most coordinate values in a window's range; 1 without a coordinate, 0 if the bounds are inverted."""
+    """Return the most ticks (or other coordinate values) in a window's range; 0 if its bounds are inverted."""
     if not isinstance(op.range, CoordinateRange):
         return 1
     nearest = max(0, -_offset_at_boundary(op.range.high))
@@ -21,7 +21,7 @@ def range_width(op: Window) -> int:
 
 
 def lookback(op: Window, bound: Bound) -> int:
-    """Return how far one bound of a window's range can lie below the current coordinate value, over all slides."""
+    """Return how far a bound of a window's range can lie below the current tick (or other coordinate value)."""
     step, first = (op.slide.step, op.slide.first) if isinstance(op.slide, Every) else (1, 0)
     if isinstance(op.slide, OnRowCount):
         step, first = op.slide.step, op.slide.step
@@ -37,10 +37,10 @@ def lookback(op: Window, bound: Bound) -> int:
 
 
 def _offset_at_boundary(bound: Bound) -> int:
-    """Return a bound's distance from the current coordinate value if that value is a multiple of its step."""
+    """Return a bound's distance from the current tick (or other coordinate value) at multiples of its step."""
     return bound.offset
 
 
 def range_span(op: Window, window_range: Range) -> int:
-    """Return the most coordinate values from a range's lower bound to the current one; 1 if it is on no coordinate."""
+    """Return the most ticks (or other coordinate values) from a range's lower bound up to the current one."""
     return lookback(op, window_range.low) + 1 if isinstance(window_range, CoordinateRange) else 1

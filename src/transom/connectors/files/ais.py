@@ -38,7 +38,7 @@ _LONG_RANGE = {"sog": 63.0, "cog": 511.0}
 
 
 def read_ais(text: str, path: str) -> Iterator[FileRecord]:
-    """Read AIS position reports from the text of a file: a record of the column names, then one per report.
+    """Yield the column names of an AIS file, and then a record for each position report in its text.
 
     DataError if a line is not an AIS sentence, is damaged, or is part of an incomplete message.
     The number of a record is that of the line in which the report ends.

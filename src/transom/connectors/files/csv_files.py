@@ -17,7 +17,7 @@ _NOT_CLOSED = "unexpected end of data"
 
 
 def read_csv(path: str) -> Iterator[FileRecord]:
-    """Read a CSV file: a record of the column names, then one per row with the fields' texts; an empty field is None.
+    """Read a CSV file: yield its column names, and then the fields' texts of each row; an empty field is None.
 
     Blanks after a comma are ignored, unless they are quoted. DataError names the first line that is invalid.
     Empty lines are skipped.

@@ -10,7 +10,7 @@ from transom.errors import DataError
 
 
 def read_json_lines(path: str) -> Iterator[FileRecord]:
-    """Read a file of JSON lines: a record of the first object's member names, then one per object with its values.
+    """Read a file of JSON lines: yield the member names of the first object, and then the values of each object.
 
     A key that an object lacks has the value MISSING; keys that the first object lacks are ignored.
     Empty lines are skipped.

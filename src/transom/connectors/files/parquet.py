@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: str) -> Iterator[FileRecord]:
-    """Read a Parquet file: a record of the column names, then one per row with Python values."""
+    """Read a Parquet file: yield its column names, and then the Python values of each row."""
     try:
         import pyarrow as arrow
         from pyarrow import parquet

@@ -87,7 +87,7 @@ def _terms(extent: Extent, source: Files, path: str, calendar: Calendar) -> Iter
 
 
 def _messages(extent: Extent, source: Files, path: str) -> Iterator[tuple[Origin, str, object, object]]:
-    """Yield the RDF messages in the rows of a table file: origin, location, payload and time.
+    """Yield each RDF message in the rows of a table file, as (origin, location, payload, time).
 
     The time is None if the payloads state it.
     """

@@ -27,7 +27,7 @@ _EXAMPLE = "a file is a FeatureCollection of points with times, or of lines with
 
 
 def read_track(form: str, path: str) -> Iterator[FileRecord]:
-    """Read a track file (`form` is gpx, geojson or ais): a record of column names, then one per point."""
+    """Read a track file (gpx, geojson or ais): yield its column names, and then a record for each point."""
     try:
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()
@@ -37,7 +37,7 @@ def read_track(form: str, path: str) -> Iterator[FileRecord]:
 
 
 def read_track_text(form: str, text: str, path: str) -> Iterator[FileRecord]:
-    """Parse a track file's text (`form` is gpx, geojson or ais): a record of column names, then one per point."""
+    """Yield the column names of a track file (gpx, geojson or ais), and then a record for each point in its text."""
     match form:
         case "ais":
             return read_ais(text, path)
@@ -55,7 +55,7 @@ def track_json_lines(form: str, text: str, path: str) -> list[str]:
 
 
 def read_gpx(text: str, path: str) -> Iterator[FileRecord]:
-    """Parse the text of a GPX file: a record of the column names, then one per track point.
+    """Yield the column names of a GPX file, and then a record for each of its track points.
 
     A track without a name is named by its number.
     """
@@ -111,7 +111,7 @@ def _number(text: str | None, name: str, point_number: int, path: str) -> float 
 
 
 def read_geojson(text: str, path: str) -> Iterator[FileRecord]:
-    """Parse the text of a GeoJSON file: a record of the column names, then one per point or line vertex.
+    """Yield the column names of a GeoJSON file, and then a record for each of its points and line vertices.
 
     Properties that a feature lacks are None.
     """

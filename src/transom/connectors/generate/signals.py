@@ -54,7 +54,7 @@ def _walk(setting: WalkSignal, draw: Draw) -> Callable[[int], float]:
     value: float | None = None
 
     def step(tick: int) -> float:
-        """Return the next value of the random walk, whatever the tick is."""
+        """Return the next value of the random walk; it does not depend on the tick."""
         nonlocal value
         if value is None:
             value = setting.start

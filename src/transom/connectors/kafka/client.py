@@ -27,7 +27,7 @@ class KafkaClient:
     """A Kafka client of the library as `handle`, and the last reason why it has no connection."""
 
     def __init__(self, broker: BrokerSettings, name: str, client_class: Any, extra_settings: dict[str, Any]) -> None:
-        """Create a client of the Kafka library, such as a Consumer, with the broker's settings and some more.
+        """Create a client of the Kafka library, such as a Consumer, with the broker's settings and additional ones.
 
         Messages to the user call it `name`. UsageError if its options are invalid.
         """

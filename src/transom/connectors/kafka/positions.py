@@ -24,7 +24,7 @@ class TopicPositions:
 
 
 def topic_positions(source: Kafka | KafkaTopic) -> TopicPositions:
-    """Ask the broker for a topic's id and each partition's first available offset; raise Unavailable on no answer."""
+    """Ask the broker for a topic's id and each partition's first available offset, or raise Unavailable."""
     kafka, admin = (
         require_library("confluent_kafka", "kafka", "kafka"),
         require_library("confluent_kafka.admin", "kafka", "kafka"),

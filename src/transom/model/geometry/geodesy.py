@@ -112,7 +112,7 @@ def sine_cosine(degrees: float) -> tuple[float, float]:
 
 
 def angle_of(sine: float, cosine: float) -> float:
-    """Compute the angle in radians, 0 to pi, whose sine and cosine these are, up to a common factor."""
+    """Compute the angle in radians, from 0 to pi, whose sine and cosine have the ratio of these two numbers."""
     x = -cosine if cosine < 0.0 else cosine
     y = sine
     x += sqrt(x * x + y * y)

@@ -77,9 +77,8 @@ class Grid:
 def classify(box: BoundingBox, edges: Sequence[Edge], inside: Callable[[float, float], bool], count: int) -> Grid:
     """Cut `box` into `count` by `count` cells, and classify each as inside the region, outside, or on its border.
 
-    A cell that one of `edges` may touch counts as border. No edge touches a cell that is inside or outside.
-
-    No edge touches a cell that is inside or outside. `inside` tests a point exactly.
+    A cell that one of `edges` may touch counts as border. No edge touches a cell that is inside or outside. `inside`
+    tests a point exactly.
     """
     width, height = (box.right - box.left) / count, (box.top - box.bottom) / count
     largest_coordinate = max(abs(box.left), abs(box.right), abs(box.bottom), abs(box.top))

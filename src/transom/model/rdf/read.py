@@ -34,10 +34,9 @@ def read_quads(
 ) -> Iterator[Quad]:
     """Parse RDF statements from text; raise DataError if it is invalid.
 
-    Relative IRIs are resolved by `base`; with `label_prefix`, blank nodes get new labels that begin with it.
-
-    With `label_prefix`, the labels of blank nodes become this prefix and a number, in order of occurrence: the same
-    text gives the same nodes, and texts with different prefixes never share one.
+    Relative IRIs are resolved by `base`; with `label_prefix`, the labels of blank nodes become this prefix and a
+    number, in order of occurrence: the same text gives the same nodes, and texts with different prefixes never share
+    one.
     """
     oxigraph = _oxigraph()
     if format not in FORMATS:

@@ -131,7 +131,7 @@ def _check_metadata(files: SparkFolder, started: bool) -> None:
 
 
 def _log_lines(files: SparkFolder, name: str) -> list[str]:
-    """Return the non-empty lines of one of Spark's logs after its version line; raise CheckpointError without one."""
+    """Return the non-empty lines of a Spark log after its version line; raise CheckpointError if it has none."""
     try:
         version, *lines = files.read(name).decode("utf-8").split("\n")
     except UnicodeDecodeError:
@@ -230,7 +230,7 @@ def _file_entries(files: SparkFolder, name: str) -> list[Any]:
 
 
 def _check_files_exist(files: SparkFolder, folder: str, numbers: range) -> None:
-    """Raise CheckpointError if files in a source's lists `numbers` are gone, because Spark would silently skip them."""
+    """Raise CheckpointError if files in the source lists with these numbers are gone; Spark would just skip them."""
     present = set(files.entries(folder))
     for number in numbers:
         name = str(number) if str(number) in present else f"{number}.compact"

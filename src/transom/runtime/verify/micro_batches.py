@@ -78,7 +78,7 @@ class Split:
 
 
 def stream_extents(extents: Sequence[Extent]) -> list[Extent]:
-    """List the sources that are streams; `BatchRow.source` is a number in this list, from 0."""
+    """List the sources that are streams; batch rows refer to a source by its number in this list, from 0."""
     return [extent for extent in extents if extent.kind is not ExtentKind.STORED]
 
 
@@ -226,7 +226,7 @@ def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs)
 
 
 def _tag_columns(frame: DataFrame) -> list[Column]:
-    """Return the columns of a file with a row's tick and number in the stream, under reserved names."""
+    """Return the columns that hold the tick and the number of a stream's row in a file, under reserved names."""
     return [frame["tick"].alias(OWN_TICK), frame["position"].alias(OWN_POSITION)]
 
 
