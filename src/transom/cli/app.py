@@ -9,21 +9,38 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from transom.cli import collect
+from transom.cli import check, collect, output
 from transom.cli import replay as replaying
 from transom.cli import run as running
+from transom.cli.arguments import (
+    CatalogFile,
+    Command,
+    CommandGroup,
+    LanguageOption,
+    Parameters,
+    QueryFile,
+    QueryFiles,
+    QueryText,
+    Quiet,
+    Start,
+    Strict,
+    Until,
+    Without,
+)
 from transom.cli.errors import report_errors
-from transom.cli.files import MapColour, load_query, pause_garbage_collection, write_text
-from transom.cli.options import parse_tick, print_query_warnings, report_warnings
-from transom.cli.output import say, use_json_lines
+from transom.cli.files import MapColour, QuerySource, load_query, pause_garbage_collection, query_source, query_sources, write_text
+from transom.cli.options import load_checked, parse_tick, report_warnings
+from transom.cli.output import fail_on_warnings, remark, say, use_json_lines, warn
+from transom.errors import TransomError, UsageError
 from transom.reports import MAP_ENDINGS, PICTURE_ENDINGS, check_drawing_name
 from transom.version import __version__
 
@@ -32,11 +49,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="transom",
+    cls=CommandGroup,
     help="Ask continuous questions of sensors, streams and tables.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    result_callback=lambda *_, **__: fail_on_warnings(),
 )
 
 
@@ -69,40 +87,9 @@ class AnswerFormat(StrEnum):
     jsonld = "jsonld"
 
 
-RESULT_KIND_LABELS = {
-    "tagged-tuples": "tagged tuples",
-    "stream": "a stream",
-    "windows": "windows",
-    "solutions": "solutions",
-    "sequences": "solutions in order",
-    "triples": "statements",
-    "boolean": "true or false",
-}
-"""How `check` names the kind of an answer."""
-QueryFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The query; its ending names the language (.sneeql, .cql, .rq).")
-]
-CatalogFile = Annotated[
-    Path | None, typer.Option("--catalog", "-c", help="The catalog; default: catalog.yaml beside the query.")
-]
-Until = Annotated[
-    str | None,
-    typer.Option(
-        "--until", "-u", metavar="T", help="The last tick: a number, a time such as '10 min', now, or an instant."
-    ),
-]
-Start = Annotated[
-    str | None,
-    typer.Option("--start", "-s", metavar="T", help="The first tick, as --until; rows before it do not count."),
-]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="The value of a parameter of the query."),
-]
 CsvGuard = Annotated[
     bool, typer.Option("--csv-guard/--no-csv-guard", help="In CSV, an apostrophe before text that would be a formula.")
 ]
-Without = Annotated[list[str] | None, typer.Option("--without", help="An optimizer rule to switch off, by name.")]
 
 
 def main() -> None:
@@ -126,71 +113,70 @@ def main_options(
     ] = False,
 ) -> None:
     """The options before any command: `--version` prints the version and stops."""
+    output.set_verbosity()
 
 
-@app.command()
-def check(file: QueryFile, catalog: CatalogFile = None, parameters: Parameters = None) -> None:
-    """Say whether a query is right, what it gives, how much it must remember and which engines run it."""
-    query = load_query(file, catalog, parameters=parameters)
-    with pause_garbage_collection():
-        engines = query.engines
-    print_query_warnings(query, err=False)
-    say(f"{file}: fine\n  gives {RESULT_KIND_LABELS[query.result_kind]}: {', '.join(query.columns)}")
-    say(f"  remembers {query.state} {query.semantics.unit}\n  runs on: {engines}")
-    for hint in query.state.hints:
-        say(f"  hint: {hint}", "green")
+app.command(cls=Command)(check.check)
+app.command(cls=Command)(check.fmt)
 
 
-@app.command()
-def fmt(
-    file: QueryFile,
-    catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    verify: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if the text would change.")] = False,
-) -> None:
-    """Write a query in canonical form, into its file; comments stay."""
-    query = load_query(file, catalog, parameters=parameters)
-    text = query.format()
-    if text == query.text:
-        say(f"{file}: is in canonical form")
-    elif verify:
-        say(f"{file}: would change")
-        raise SystemExit(1)
-    else:
-        write_text(file, text)
-        say(f"{file}: written anew")
-
-
-@app.command()
+@app.command(cls=Command)
 def explain(
-    file: QueryFile,
+    files: QueryFiles = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
     catalog: CatalogFile = None,
     parameters: Parameters = None,
     stage: Annotated[Stage, typer.Option(help="What to show.")] = Stage.plan,
     format: Annotated[TreeFormat, typer.Option(help="How to show it.")] = TreeFormat.text,
     without: Without = None,
     kernel: running.KernelOption = running.KernelUse.auto,
+    quiet: Quiet = False,
+    strict: Strict = False,
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
-    query = load_query(file, catalog, without, parameters)
-    session = running.start_session(None) if stage is Stage.spark else None
-    tree = query.explain(stage.value, format.value, spark=session, kernel=kernel.value)
-    say(tree, json=format is TreeFormat.json)
-    if stage is Stage.spark:
-        return
-    if format is TreeFormat.text and stage is not Stage.syntax:
+    output.set_verbosity(quiet=quiet, strict=strict)
+    sources = query_sources(files or [], query, language)
+    if len(sources) > 1 and format is not TreeFormat.text:
+        raise UsageError(f"explain writes one query as {format.value}", hint="name one query, or leave out --format")
+    load = load_checked if strict else load_query
+    totals = check.Totals(("shown",))
+    for source in sources:
+        try:
+            loaded = load(source, catalog, parameters, without)
+            session = running.start_session(None) if stage is Stage.spark else None
+            tree = loaded.explain(stage.value, format.value, spark=session, kernel=kernel.value)
+        except TransomError as error:
+            totals.add_error(source, error, len(sources))
+            continue
+        totals.add("shown")
+        if len(sources) > 1:
+            say(f"{source.name}:")
+        say(tree, json=format is TreeFormat.json)
+        if format is TreeFormat.text and stage is not Stage.spark:
+            explain_bounds(loaded, stage, kernel)
+        if len(sources) > 1:
+            say("")
+    totals.finish(len(sources))
+
+
+def explain_bounds(query: Query[Any], stage: Stage, kernel: running.KernelUse) -> None:
+    """Print the state bound below the tree of a stage, with hints, and the optimizer rules that were applied."""
+    if stage is not Stage.syntax:
         is_plan = stage is Stage.plan
         state = query.spark_state(kernel.value) if is_plan else query.state
         say(f"\nstate: {state} {'rows' if is_plan else query.semantics.unit}")
         for hint in state.hints:
-            say(f"hint: {hint}")
-    if format is TreeFormat.text and stage in (Stage.optimized, Stage.plan) and query.steps:
+            remark(f"hint: {hint}")
+    if stage in (Stage.optimized, Stage.plan) and query.steps:
         say("rules: " + ", ".join(dict.fromkeys(step.rule for step in query.steps)))
 
 
-@app.command()
+@app.command(cls=Command)
 def simulate(
-    file: QueryFile,
+    file: QueryFile = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
     catalog: CatalogFile = None,
     parameters: Parameters = None,
     until: Until = None,
@@ -198,73 +184,118 @@ def simulate(
     format: Annotated[AnswerFormat, typer.Option(help="How to show the answer.")] = AnswerFormat.table,
     without: Without = None,
     csv_guard: CsvGuard = True,
+    quiet: Quiet = False,
+    strict: Strict = False,
 ) -> None:
-    """Answer a query over the catalog's sources with the reference engine."""
-    query = load_query(file, catalog, without, parameters)
-    print_query_warnings(query)
-    first, last = parse_tick(start, "--start", query) or 0, parse_tick(until, "--until", query)
+    """Answer a query over recorded data in plain Python, with the reference engine: no Spark, no server."""
+    output.set_verbosity(quiet=quiet, strict=strict)
+    loaded = load_checked(query_source(file, query, language), catalog, parameters, without)
+    first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
     if format is not AnswerFormat.table:
-        query.semantics.check_format(format.value)
-    with report_warnings(), progress_bar(query) as watch:
-        inputs = query.inputs(None, last, start=first, watch=watch)
-        for remark in query.semantics.input_remarks(inputs):
-            say(remark.line(query.text, query.name, "warning: "), "yellow", err=True)
-        answer = query.evaluate(inputs)
-    for stream, (counts, message) in query.semantics.rejected(answer).items():
+        loaded.semantics.check_format(format.value)
+    with report_warnings(), progress_bar(loaded) as watch:
+        inputs = loaded.inputs(None, last, start=first, watch=watch)
+        for remark_on_rows in loaded.semantics.input_remarks(inputs):
+            warn(remark_on_rows.line(loaded.text, loaded.name, "warning: "))
+        answer = loaded.evaluate(inputs)
+    for stream, (counts, message) in loaded.semantics.rejected(answer).items():
         running.print_rejected(stream, counts, message)
     from transom.cli.answers import print_answer
 
-    print_answer(query, answer, format.value, first, last, escape_formulas=csv_guard)
+    print_answer(loaded, answer, format.value, first, last, escape_formulas=csv_guard)
 
 
-@app.command()
+@app.command(cls=Command)
 def picture(
-    file: QueryFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .svg or .png.")],
+    output_path: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="PATH", help="The file to write, .svg or .png; for several queries a folder."),
+    ],
+    files: QueryFiles = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
     catalog: CatalogFile = None,
     parameters: Parameters = None,
     until: Until = None,
     start: Start = None,
+    quiet: Quiet = False,
+    strict: Strict = False,
 ) -> None:
     """Draw the windows of a query over time, or for SPARQL when its solutions are valid."""
-    check_drawing_name(output, PICTURE_ENDINGS, "picture")
-    query = load_query(file, catalog, parameters=parameters)
-    print_query_warnings(query)
-    first, last = parse_tick(start, "--start", query) or 0, parse_tick(until, "--until", query)
-    with progress_bar(query) as watch:
-        query.picture(until=last, start=first, watch=watch).save(output)
-    say(f"{output}: written")
+    output.set_verbosity(quiet=quiet, strict=strict)
+    sources = query_sources(files or [], query, language)
+    targets = picture_paths(sources, output_path)
+    totals = check.Totals(("drawn",))
+    for source, target in targets.items():
+        try:
+            loaded = load_checked(source, catalog, parameters)
+            first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
+            with progress_bar(loaded) as watch:
+                drawing = loaded.picture(until=last, start=first, watch=watch)
+            drawing.save(target)
+        except TransomError as error:
+            totals.add_error(source, error, len(sources))
+            continue
+        totals.add("drawn")
+        remark(f"{target}: written")
+    totals.finish(len(sources))
 
 
-@app.command("map")
+def picture_paths(sources: Sequence[QuerySource], output_path: Path) -> dict[QuerySource, Path]:
+    """The file to draw each query into: `output_path`, or for several queries NAME.svg in that folder, made anew."""
+    if len(sources) == 1:
+        check_drawing_name(output_path, PICTURE_ENDINGS, "picture")
+        return {sources[0]: output_path}
+    if output_path.suffix:
+        raise UsageError(f"{output_path} is no folder for {len(sources)} pictures", hint="name a folder with --output")
+    top = commonpath([source.file.absolute().parent if source.file else Path.cwd() for source in sources])
+    paths = {}
+    for source in sources:
+        name = source.file.absolute().relative_to(top) if source.file else Path(source.name.strip("<>"))
+        paths[source] = output_path / name.with_name(f"{name.name}.svg")
+    return paths
+
+
+@app.command("map", cls=Command)
 def draw_map(
-    file: QueryFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write: .svg, .png, .html or .geojson.")],
+    output_path: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write: .svg, .png, .html or .geojson.")
+    ],
+    file: QueryFile = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
     catalog: CatalogFile = None,
     parameters: Parameters = None,
     until: Until = None,
     start: Start = None,
-    at: Annotated[str | None, typer.Option("--at", help="The tick whose windows are shown; default the last.")] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="T", help="The tick whose windows are shown; default the last.")
+    ] = None,
     colour: Annotated[MapColour, typer.Option(help="What the colour of a track says.")] = MapColour.object,
+    quiet: Quiet = False,
+    strict: Strict = False,
 ) -> None:
     """Draw where objects went: tracks, regions, the current window and where it slid."""
-    check_drawing_name(output, MAP_ENDINGS, "map")
-    query = load_query(file, catalog, parameters=parameters)
-    print_query_warnings(query)
-    with progress_bar(query) as watch:
-        first, now = parse_tick(start, "--start", query) or 0, parse_tick(at, "--at", query)
-        last = parse_tick(until, "--until", query)
-        query.map(until=last, start=first, at=now, colour=colour.value, watch=watch).save(output)
-    say(f"{output}: written")
+    output.set_verbosity(quiet=quiet, strict=strict)
+    check_drawing_name(output_path, MAP_ENDINGS, "map")
+    loaded = load_checked(query_source(file, query, language), catalog, parameters)
+    with progress_bar(loaded) as watch:
+        first, now = parse_tick(start, "--start", loaded) or 0, parse_tick(at, "--at", loaded)
+        last = parse_tick(until, "--until", loaded)
+        loaded.map(until=last, start=first, at=now, colour=colour.value, watch=watch).save(output_path)
+    remark(f"{output_path}: written")
 
 
-@app.command()
+@app.command(cls=Command)
 def run(
-    file: QueryFile,
     checkpoint: running.CheckpointOption,
+    file: QueryFile = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
     catalog: CatalogFile = None,
     parameters: Parameters = None,
-    sink: running.SinkOption = "console",
+    sink: running.SinkOption = None,
+    old_sink: running.OldSinkOption = None,
     until: Until = None,
     start: Start = None,
     index: running.IndexOption = False,
@@ -275,82 +306,43 @@ def run(
     kernel: running.KernelOption = running.KernelUse.auto,
     on_data_loss: running.DataLossOption = running.DataLoss.refuse,
     log_format: running.LogFormatOption = running.LogFormat.auto,
+    quiet: Quiet = False,
+    strict: Strict = False,
 ) -> None:
-    """Run a live query on Spark; stop it with Ctrl-C and resume it later."""
+    """Answer a query over live streams on Spark until you stop it; it resumes from its checkpoint."""
+    output.set_verbosity(quiet=quiet, strict=strict)
     with use_json_lines(running.wants_json(log_format, once)), running.stop_on_signal() as stop:
-        query = load_query(file, catalog, parameters=parameters)
-        print_query_warnings(query)
+        loaded = load_checked(query_source(file, query, language), catalog, parameters)
         recorded_start = running.checkpoint_start_tick(start, checkpoint)
-        first = recorded_start if recorded_start is not None else parse_tick(start, "--start", query) or 0
-        last = parse_tick(until, "--until", query)
-        running.refuse_options(query, {"--index": index, "--approximate-sums": approximate_sums})
+        first = recorded_start if recorded_start is not None else parse_tick(start, "--start", loaded) or 0
+        last = parse_tick(until, "--until", loaded)
+        running.refuse_options(loaded, {"--index": index, "--approximate-sums": approximate_sums})
         options = running.run_options(
             start=first,
             until=last,
             index=index,
             approximate_sums=approximate_sums,
             kernel=kernel.value,
-            sink=sink,
+            sink=running.read_renamed(sink, old_sink, "--sink"),
             checkpoint=checkpoint.absolute(),
             once=once,
             allow_unbounded=allow_unbounded,
             on_data_loss=on_data_loss.value,
         )
-        query.physical(start=first, index=index)
-        running.watch_and_report(running.start_run(query, master, options), stop, query.semantics.flow)
+        loaded.physical(start=first, index=index)
+        running.watch_and_report(running.start_run(loaded, master, options), stop, loaded.semantics.flow)
 
 
-@app.command()
-def replay(
-    file: QueryFile,
-    catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    out: Annotated[
-        str, typer.Option("--out", help="console, parquet:DIR or jsonl:DIR; for SPARQL also json:, nq: and jsonld:DIR.")
-    ] = "console",
-    until: Until = None,
-    start: Start = None,
-    index: running.IndexOption = False,
-    master: running.MasterOption = None,
-    kernel: running.KernelOption = running.KernelUse.auto,
-) -> None:
-    """Answer a query on Spark over existing data, as a batch; the answers are those of a live run."""
-    query = load_query(file, catalog, parameters=parameters)
-    print_query_warnings(query)
-    first, last = parse_tick(start, "--start", query) or 0, parse_tick(until, "--until", query)
-    running.refuse_options(query, {"--index": index})
-    replaying.replay_query(query, master, out, start=first, until=last, index=index, kernel=kernel)
-
-
-@app.command()
-def verify(
-    file: QueryFile,
-    catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    splits: Annotated[
-        str, typer.Option(help="How to cut the stream: rows per micro-batch, all, or uneven:SEED; several by commas.")
-    ] = "1,7,all",
-    until: Until = None,
-    start: Start = None,
-    master: running.MasterOption = None,
-    kernel: running.KernelOption = running.KernelUse.auto,
-) -> None:
-    """Say whether the reference engine, a replay and streams cut in several ways agree on your own data."""
-    query = load_query(file, catalog, parameters=parameters)
-    print_query_warnings(query)
-    first, last = parse_tick(start, "--start", query) or 0, parse_tick(until, "--until", query)
-    if not replaying.verify_query(query, master, splits, start=first, until=last, kernel=kernel):
-        raise SystemExit(1)
-
-
-app.command()(collect.collect)
-app.command()(collect.init)
+app.command(cls=Command)(replaying.replay)
+app.command(cls=Command)(replaying.verify)
+app.command(cls=Command)(collect.collect)
+app.command(cls=Command)(collect.init)
 
 
 @contextmanager
 def progress_bar(query: Query[Any]) -> Iterator[Callable[[str], None] | None]:
     """Show a progress bar while a query is evaluated; yields a function that shows a step, None without a terminal."""
-    if not (sys.stderr.isatty() and sys.stdout.isatty()):
+    if output.is_quiet() or not (sys.stderr.isatty() and sys.stdout.isatty()):
         yield None
         return
     from rich.console import Console

@@ -63,6 +63,12 @@ def exit_with_error(error: TransomError) -> NoReturn:
         log_event("error", error=type(error).__name__, **fields, exit_code=error.exit_code)
         use_text_lines()
         raise SystemExit(error.exit_code)
+    print_error(error)
+    raise SystemExit(error.exit_code)
+
+
+def print_error(error: TransomError) -> None:
+    """Print an error on stderr, in colours on a terminal."""
     from rich.console import Console
     from rich.text import Text
 
@@ -72,4 +78,3 @@ def exit_with_error(error: TransomError) -> NoReturn:
     for line in lines[1:]:
         style = "red" if line.strip().startswith("| ") and set(line.split("| ", 1)[1].strip()) == {"^"} else ""
         console.print(Text(line, style="green" if line.startswith("  hint:") else style))
-    raise SystemExit(error.exit_code)

@@ -1,20 +1,26 @@
-"""Read query files with their catalog and parameters, and write text files."""
+"""Read queries from files, stdin and the command line, with their catalog and parameters, and write text files."""
 
 from __future__ import annotations
 
 import gc
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transom.errors import QueryError, QueryWarning, UsageError
+from transom.errors import QueryError, QueryWarning, TransomError, UsageError
 
 if TYPE_CHECKING:
     from transom.model.types import Value
     from transom.query import Query
+
+
+STDIN, COMMAND_LINE = "<stdin>", "<query>"
+"""The names of a query from stdin and of one from the command line, in messages."""
 
 
 class MapColour(StrEnum):
@@ -24,15 +30,128 @@ class MapColour(StrEnum):
     speed = "speed"
 
 
+@dataclass(frozen=True, slots=True)
+class QuerySource:
+    """A query to load: a file, or a `text` from stdin or the command line; messages call it by its `name`."""
+
+    name: str
+    file: Path | None = None
+    text: str | None = None
+    language: str | None = None
+
+    @property
+    def catalog(self) -> Path:
+        """The default catalog: beside the file, or in the current folder for a text."""
+        return Path("catalog.yaml") if self.file is None else self.file.parent / "catalog.yaml"
+
+    def read(self) -> str:
+        """The text of the query; QueryError if it is not UTF-8, UsageError if the file cannot be read."""
+        return read_text(self.file) if self.file is not None else self.text or ""
+
+    def language_of(self, text: str) -> str:
+        """The language of the query: that of `--language` or of the file's ending, else the one that parses `text`."""
+        from transom.languages.registry import BY_ENDING
+
+        if self.language is not None:
+            return self.language
+        if self.file is None:
+            return detect_language(text)
+        ending = self.file.suffix.removeprefix(".").lower()
+        if ending not in BY_ENDING:
+            endings = ", ".join(f".{ending}" for ending in BY_ENDING)
+            raise UsageError(
+                f"the ending of {self.file.name} names no language",
+                hint=f"endings are {endings}; or name the language with --language",
+            )
+        return BY_ENDING[ending].name
+
+
+def detect_language(text: str) -> str:
+    """The only language whose grammar accepts `text`; UsageError if there is none, or more than one."""
+    from transom.languages.registry import LANGUAGES
+
+    accepting = []
+    for language in LANGUAGES.values():
+        try:
+            language.parse(text)
+        except (TransomError, RecursionError):
+            continue
+        accepting.append(language.name)
+    if len(accepting) == 1:
+        return accepting[0]
+    if accepting:
+        raise UsageError(f"the query is both {' and '.join(accepting)}", hint="name its language with --language")
+    raise UsageError(
+        "the query follows the grammar of no language",
+        hint=f"name its language with --language ({', '.join(LANGUAGES)}) to see where the error is",
+    )
+
+
+def query_source(file: Path | None, text: str | None, language: str | None) -> QuerySource:
+    """The one query of a command: `file`, stdin if that is `-`, or the `text` of `--query`."""
+    (source,) = query_sources([] if file is None else [file], text, language, folders=False)
+    return source
+
+
+def query_sources(
+    files: Sequence[Path], text: str | None, language: str | None, *, folders: bool = True
+) -> list[QuerySource]:
+    """The queries of a command: files, stdin for `-`, with `folders` all queries below them, or the text of `--query`.
+
+    A query that is named twice is loaded once. UsageError if there is no query at all.
+    """
+    if text is not None:
+        if files:
+            raise UsageError("--query takes the place of a file", hint="leave out either")
+        return [QuerySource(COMMAND_LINE, text=text, language=language)]
+    if not files:
+        raise UsageError("no query", hint="give a file, - for stdin, or the text with --query")
+    sources: dict[str, QuerySource] = {}
+    for file in files:
+        if str(file) == "-":
+            if STDIN not in sources:
+                sources[STDIN] = QuerySource(STDIN, text=read_stdin(), language=language)
+        elif folders and file.is_dir():
+            sources.update((str(path), QuerySource(str(path), path, language=language)) for path in queries_below(file))
+        else:
+            sources[str(file)] = QuerySource(str(file), file, language=language)
+    return list(sources.values())
+
+
+def queries_below(folder: Path) -> list[Path]:
+    """The files with the ending of a language in a folder and the folders below, hidden ones left out, by name."""
+    from transom.languages.registry import BY_ENDING
+
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.removeprefix(".").lower() in BY_ENDING
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.is_file()
+    )
+    if not files:
+        endings = ", ".join(f".{ending}" for ending in BY_ENDING)
+        raise UsageError(f"no query in the folder {folder}", hint=f"queries end in {endings}")
+    return files
+
+
+def read_stdin() -> str:
+    """Read a query from stdin as UTF-8; QueryError if it is not."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise QueryError("the query is not UTF-8 text", source=STDIN, hint="send it as UTF-8") from error
+
+
 def load_query(
-    file: Path, catalog: Path | None, without: list[str] | None = None, parameters: list[str] | None = None
+    source: QuerySource, catalog: Path | None, parameters: list[str] | None = None, without: list[str] | None = None
 ) -> Query[Any]:
-    """Compile a query file; catalog None: catalog.yaml beside it; `without`: disabled rules; `parameters`: NAME=VALUE.
+    """Compile a query; catalog None: the one beside it; `parameters`: NAME=VALUE; `without`: disabled rules.
 
     The compiler is imported here, since `--help` does not need it.
     """
     with pause_garbage_collection():
-        return _compile_file(file, catalog, without, parameters)
+        return _compile_source(source, catalog, parameters, without)
 
 
 @contextmanager
@@ -45,24 +164,29 @@ def pause_garbage_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _compile_file(
-    file: Path, catalog: Path | None, without: list[str] | None, parameters: list[str] | None
+def _compile_source(
+    source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None
 ) -> Query[Any]:
-    """Compile a query file; catalog None: the one beside it; `without`: disabled rules; `parameters`: NAME=VALUE."""
+    """Compile a query; catalog None: the one beside it; `parameters`: NAME=VALUE; `without`: disabled rules."""
     from transom.catalog.catalog import Catalog
     from transom.compiler import compile
-    from transom.languages.registry import BY_ENDING
 
-    if file.suffix.removeprefix(".").lower() not in BY_ENDING:
-        endings = ", ".join(f".{ending}" for ending in BY_ENDING)
-        raise UsageError(f"the ending of {file.name} names no language", hint=f"endings are {endings}")
-    text = read_text(file)
-    catalog_file = catalog or file.parent / "catalog.yaml"
+    text = source.read()
+    language = source.language_of(text)
+    catalog_file = catalog or source.catalog
     if catalog is None and not catalog_file.exists():
-        raise UsageError(f"no catalog.yaml beside {file}", hint="give one with --catalog")
+        beside = f"beside {source.file}" if source.file is not None else "in this folder"
+        raise UsageError(f"no catalog.yaml {beside}", hint="give one with --catalog")
     values = dict(map(parse_parameter, parameters or []))
     warnings.simplefilter("ignore", QueryWarning)  # the commands print them
-    return compile(text, Catalog.load(catalog_file), without=without or (), name=str(file), parameters=values)
+    return compile(  # type: ignore[call-overload, no-any-return]
+        text,
+        Catalog.load(catalog_file),
+        language=language,
+        without=without or (),
+        name=source.name,
+        parameters=values,
+    )
 
 
 def parse_parameter(text: str) -> tuple[str, Value]:

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from transom.cli.output import say
+from transom.cli.files import QuerySource, load_query
+from transom.cli.output import fail_on_warnings, warn
 from transom.errors import RunWarning
 from transom.model.run_time import parse_time
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from transom.query import Query
 
 
@@ -28,12 +31,31 @@ def report_warnings() -> Iterator[None]:
         yield
     for warning in caught:
         if issubclass(warning.category, RunWarning):
-            say(f"warning: {warning.message}", "yellow", err=True)
+            warn(f"warning: {warning.message}")
+
+
+def query_warnings(query: Query[Any]) -> list[str]:
+    """The warnings of a query as lines, and one more if its state is unbounded."""
+    lines = [remark.line(query.text, query.name, "warning: ") for remark in query.warnings]
+    return lines if query.state.bounded else [*lines, f"warning: {unbounded_warning(query)}"]
+
+
+def unbounded_warning(query: Query[Any]) -> str:
+    """The warning about a query whose state has no bound."""
+    return f"this query needs memory without limit: {query.state.formula}"
 
 
 def print_query_warnings(query: Query[Any], *, err: bool = True) -> None:
-    """Print the warnings of a query, and one more if its state is unbounded; on stderr if `err`, else on stdout."""
-    for remark in query.warnings:
-        say(remark.line(query.text, query.name, "warning: "), "yellow", err=err)
-    if not query.state.bounded:
-        say(f"warning: this query needs memory without limit: {query.state.formula}", "yellow", err=err)
+    """Print the warnings of a query, on stderr if `err`, else on stdout."""
+    for line in query_warnings(query):
+        warn(line, err=err)
+
+
+def load_checked(
+    source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None = None
+) -> Query[Any]:
+    """Compile a query and print its warnings; with `--strict` a warning ends the command before it reads any data."""
+    query = load_query(source, catalog, parameters, without)
+    print_query_warnings(query)
+    fail_on_warnings()
+    return query

@@ -1,4 +1,4 @@
-"""Print lines as text or JSON. Rich is imported only for colour, as it loads slowly."""
+"""Print lines as text or JSON, and count warnings. Rich is imported only for colour, as it loads slowly."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json as json_module
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -14,6 +15,49 @@ from transom.printable import escape_json, escape_lines
 
 _json = False
 """Whether lines on the standard error are JSON."""
+
+
+@dataclass(slots=True)
+class Verbosity:
+    """What a command prints beside its answer (`quiet`: no remarks), and whether a warning fails it (`strict`)."""
+
+    quiet: bool = False
+    strict: bool = False
+    warnings: int = 0
+
+
+_verbosity = Verbosity()
+"""The options `--quiet` and `--strict` of the command that runs, and the number of its warnings so far."""
+
+
+def set_verbosity(*, quiet: bool = False, strict: bool = False) -> None:
+    """Set `--quiet` and `--strict` for the command that begins, which has printed no warning yet."""
+    global _verbosity
+    _verbosity = Verbosity(quiet, strict)
+
+
+def is_quiet() -> bool:
+    """Whether the command prints only answers, warnings and errors."""
+    return _verbosity.quiet
+
+
+def warn(text: str, *, err: bool = True) -> None:
+    """Print a warning, on stderr if `err`, and count it for `--strict`."""
+    _verbosity.warnings += 1
+    say(text, "yellow", err=err)
+
+
+def remark(text: str, style: str = "", *, err: bool = False) -> None:
+    """Print a line that is no answer, warning or error, as `say` does, unless the command is quiet."""
+    if not _verbosity.quiet:
+        say(text, style, err=err)
+
+
+def fail_on_warnings() -> None:
+    """With `--strict`, exit with code 1 if the command has printed a warning."""
+    if _verbosity.strict and _verbosity.warnings:
+        say("error: warnings fail with --strict", "bold red", err=True)
+        raise SystemExit(1)
 
 
 def say(text: str, style: str = "", *, err: bool = False, json: bool = False) -> None:

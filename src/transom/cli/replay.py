@@ -5,10 +5,36 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from transom.cli.output import say
-from transom.cli.run import KernelUse, print_rejected, start_session, status_message
+import typer
+
+from transom.cli import output
+from transom.cli.arguments import (
+    CatalogFile,
+    LanguageOption,
+    Parameters,
+    QueryFile,
+    QueryText,
+    Quiet,
+    Start,
+    Strict,
+    Until,
+)
+from transom.cli.files import query_source
+from transom.cli.options import load_checked, parse_tick
+from transom.cli.output import remark, say
+from transom.cli.run import (
+    IndexOption,
+    KernelOption,
+    KernelUse,
+    MasterOption,
+    print_rejected,
+    read_renamed,
+    refuse_options,
+    start_session,
+    status_message,
+)
 from transom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,8 +43,43 @@ if TYPE_CHECKING:
     from transom.runtime.sinks.sink import Sink
     from transom.runtime.verify.verify import CheckResult
 
+SinkOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="SINK",
+        help="console (default), parquet:DIR or jsonl:DIR; for SPARQL also json:, nq: and jsonld:DIR.",
+    ),
+]
+OldSinkOption = Annotated[str | None, typer.Option("--out", metavar="SINK", hidden=True)]
 MAX_ROWS_SHOWN = 1000
 """The most rows that a replay prints."""
+
+
+def replay(
+    file: QueryFile = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
+    catalog: CatalogFile = None,
+    parameters: Parameters = None,
+    sink: SinkOption = None,
+    old_sink: OldSinkOption = None,
+    until: Until = None,
+    start: Start = None,
+    index: IndexOption = False,
+    master: MasterOption = None,
+    kernel: KernelOption = KernelUse.auto,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Answer a query over recorded data on Spark, as one batch; the answer is that of a live run without late rows."""
+    output.set_verbosity(quiet=quiet, strict=strict)
+    loaded = load_checked(query_source(file, query, language), catalog, parameters)
+    first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
+    refuse_options(loaded, {"--index": index})
+    target = read_renamed(sink, old_sink, "--out")
+    replay_query(loaded, master, target, start=first, until=last, index=index, kernel=kernel)
 
 
 def replay_query(
@@ -33,12 +94,13 @@ def replay_query(
         query.semantics.check_format(form)
     spark = start_session(master)
     from transom.cli.answers import print_table
-    from transom.runtime.dataframe import dataframe, replay
+    from transom.runtime.dataframe import dataframe
+    from transom.runtime.dataframe import replay as replay_on_spark
     from transom.runtime.options import RunOptions
     from transom.spark.input.rejected import RejectedRows
 
     job = query.job(spark, RunOptions(start, until, index, kernel=kernel.value), live=False)
-    say(job.kernel.line, err=True)
+    remark(job.kernel.line, err=True)
     rejected = RejectedRows()
     with status_message("replaying"):
         if needs_answer:  # these formats need all rows of the answer
@@ -46,15 +108,15 @@ def replay_query(
             lines = query.semantics.lines(answer, form, start, until, escape_formulas=False)
             write_lines(Path(folder) / f"answer.{form}", lines)
         else:
-            frame = replay(job, spark, rejected=rejected)
+            frame = replay_on_spark(job, spark, rejected=rejected)
             if sink.folder is not None:
                 sink.attach(frame.write.mode("errorifexists")).save()
     for stream, messages in rejected.messages().items():
         print_rejected(stream, messages.counts, messages.first)
     if sink.folder is not None:
-        say(f"{sink.folder}: written")
+        remark(f"{sink.folder}: written")
     elif job.results.show(frame, MAX_ROWS_SHOWN, lambda shown: print_table(query.semantics.table(shown, start, until))):
-        say(f"and more; the first {MAX_ROWS_SHOWN:,} rows are shown", err=True)
+        remark(f"and more; the first {MAX_ROWS_SHOWN:,} rows are shown", err=True)
     for extent, count in rejected.counts().items():
         say(speed_limit_message(extent, count), err=True)
     rejected.release()
@@ -79,6 +141,33 @@ def replay_sink(out: str) -> Sink:
     return sink
 
 
+def verify(
+    file: QueryFile = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
+    catalog: CatalogFile = None,
+    parameters: Parameters = None,
+    splits: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST", help="How to cut the stream: rows per micro-batch, all, or uneven:SEED; several by commas."
+        ),
+    ] = "1,7,all",
+    until: Until = None,
+    start: Start = None,
+    master: MasterOption = None,
+    kernel: KernelOption = KernelUse.auto,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Compare the answers of simulate, of replay and of run over streams cut in several ways, on recorded data."""
+    output.set_verbosity(quiet=quiet, strict=strict)
+    loaded = load_checked(query_source(file, query, language), catalog, parameters)
+    first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
+    if not verify_query(loaded, master, splits, start=first, until=last, kernel=kernel):
+        raise SystemExit(1)
+
+
 def verify_query(
     query: Query[Any], master: str | None, splits: str, *, start: int, until: int | None, kernel: KernelUse
 ) -> bool:
@@ -86,16 +175,17 @@ def verify_query(
     query.physical(user_sources=None)
     spark = start_session(master)
     from transom.runtime.options import RunOptions
-    from transom.runtime.verify.verify import find_late_rows, verify
+    from transom.runtime.verify.verify import find_late_rows
+    from transom.runtime.verify.verify import verify as verify_on_spark
     from transom.spark.input.rejected import RejectedRows
 
     started, rejected = time.monotonic(), RejectedRows()
     job = query.job(spark, RunOptions(kernel=kernel.value), live=False)
-    say(job.kernel.line, err=True)
+    remark(job.kernel.line, err=True)
     use: KernelMode = "on" if job.kernel.used else "off"
     with status_message("verifying") as update_status:
         split_texts = splits.split(",")
-        checks = verify(
+        checks = verify_on_spark(
             query,
             spark,
             splits=split_texts,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from transom.cli import output
-from transom.cli.output import say
+from transom.cli.output import remark, say, warn
 from transom.cli.signals import StopRequest, stop_on_signal
 from transom.errors import RunWarning, UsageError
 from transom.printable import escape
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from transom.runtime.running import Running
 
 CheckpointOption = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
-SinkOption = Annotated[str, typer.Option("--sink", help="console, parquet:DIR, jsonl:DIR, or the address of a server.")]
+SinkOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="SINK", help="console (default), parquet:DIR, jsonl:DIR, or the address of a server."
+    ),
+]
+OldSinkOption = Annotated[str | None, typer.Option("--sink", metavar="SINK", hidden=True)]
 MasterOption = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this machine.")]
 IndexOption = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
 
@@ -82,6 +88,15 @@ ApproximateSumsOption = Annotated[
 ]
 
 
+def read_renamed(value: str | None, old_value: str | None, old_name: str) -> str:
+    """The sink of `--output`, which may be given by the old name of that option, with a warning; default: console."""
+    if old_value is not None:
+        if value is not None:
+            raise UsageError(f"--output and {old_name} are the same option", hint=f"leave out {old_name}")
+        warn(f"warning: {old_name} is an old name of --output")
+    return value or old_value or "console"
+
+
 def start_session(master: str | None) -> Any:
     """Start a Spark session on the Spark `master`, showing a status line on terminals; UsageError without PySpark."""
     try:
@@ -116,7 +131,7 @@ def checkpoint_start_tick(start: str | None, checkpoint: Path) -> int | None:
 @contextmanager
 def status_message(message: str) -> Iterator[Callable[[str], None]]:
     """Show a status line during a slow step, on a terminal only; yields the function that changes its text."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or output.is_quiet():
         yield lambda _: None
         return
     from rich.console import Console
@@ -144,8 +159,8 @@ def start_run(query: Query[Any], master: str | None, options: RunOptions) -> Run
         warnings.simplefilter("always", RunWarning)
         running = start_query(job, spark)
     for warning in caught:
-        say(f"warning: {warning.message}", "yellow", err=True)
-    say(job.kernel.line, err=True)
+        warn(f"warning: {warning.message}")
+    remark(job.kernel.line, err=True)
     return running
 
 
@@ -153,7 +168,7 @@ def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] 
     """Watch a query until it ends or `stop` is set, then print its totals; `flow`: the words for input and output."""
     progress = watch_run(running, stop)
     input_name, output_name = flow
-    say(
+    remark(
         f"{progress.rows_in:,} {input_name} in, {progress.rows_out:,} {output_name}, {progress.late_rows:,} late",
         err=True,
     )
@@ -163,7 +178,10 @@ def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] 
 def print_balances(running: Running, progress: Progress) -> None:
     """Print each source's counts of used, late and rejected rows, the rows that the sink refused, and the last tick."""
     for source, balance in progress.sources.items():
-        say(f"{source}: {balance}", "yellow" if balance.late or balance.rejected else "", err=True)
+        if balance.late or balance.rejected:
+            say(f"{source}: {balance}", "yellow", err=True)
+        else:
+            remark(f"{source}: {balance}", err=True)
     warn_of_late_rows(progress)
     for sink_label, count in progress.refused.items():
         say(f"dead letters: {count:,} {sink_label}", err=True)
@@ -175,14 +193,14 @@ def print_unread_offsets(running: Running, progress: Progress) -> None:
     """Print how many offsets of each Kafka topic held no message to read, in a run that accepts data loss."""
     if running.job.options.on_data_loss == "continue":
         for topic, count in progress.unread.items():
-            say(f"warning: {count:,} offsets of {topic} held no message any more", "yellow", err=True)
+            warn(f"warning: {count:,} offsets of {topic} held no message any more")
 
 
 def warn_of_late_rows(progress: Progress) -> None:
     """Warn that late rows are missing in the answers, and how to keep them."""
     if progress.late_rows:
         text = "late rows are not in the answers: a larger `lateness` keeps them, and files in the order of their rows"
-        say(f"warning: {text}", "yellow", err=True)
+        warn(f"warning: {text}")
 
 
 def print_closed_tick(running: Running) -> None:
@@ -192,9 +210,9 @@ def print_closed_tick(running: Running) -> None:
     tick = running.closed_tick()
     if tick is not None:
         end = running.job.catalog.calendar.instant_of(tick + 1)
-        say(f"last closed tick: {tick}, which ended at {end:%Y-%m-%d %H:%M:%S} UTC", err=True)
+        remark(f"last closed tick: {tick}, which ended at {end:%Y-%m-%d %H:%M:%S} UTC", err=True)
     elif running.job.bound.rows != 0:
-        say("last closed tick: none; a tick closes when every source has a later row", err=True)
+        remark("last closed tick: none; a tick closes when every source has a later row", err=True)
 
 
 def watch_run(running: Running, stop: StopRequest) -> Progress:
@@ -203,12 +221,12 @@ def watch_run(running: Running, stop: StopRequest) -> Progress:
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if running.resumed:
-        say(f"going on from {running.job.options.checkpoint}", err=True)
+        remark(f"going on from {running.job.options.checkpoint}", err=True)
     stop.listen()
     stop.polled = True
     file_watch = SourceFileWatch(running)
     try:
-        if console.is_terminal and not running.job.options.once and not output.is_json():
+        if console.is_terminal and not (running.job.options.once or output.is_json() or output.is_quiet()):
             from rich.live import Live
 
             bound = running.job.bound
@@ -228,7 +246,7 @@ def watch_run(running: Running, stop: StopRequest) -> Progress:
         ended, progress = False, running.last_progress  # the signal that stopped the query has stopped Spark, too
     file_watch.check_files(now=True)
     if not ended:
-        say(f"stopped; start it again with --checkpoint {running.job.options.checkpoint} and it goes on", err=True)
+        remark(f"stopped; start it again with --checkpoint {running.job.options.checkpoint} and it goes on", err=True)
     return progress
 
 
@@ -252,7 +270,9 @@ def log_batches(running: Running) -> None:
         return
     running.progress()
     while running.reports:
-        output.log_event("batch", query=running.job.name, **batch_record(running.reports.popleft(), running.counts))
+        record = batch_record(running.reports.popleft(), running.counts)
+        if not output.is_quiet():
+            output.log_event("batch", query=running.job.name, **record)
 
 
 class SourceFileWatch:
@@ -275,7 +295,7 @@ class SourceFileWatch:
         for path in self._running.changed_files():
             if path not in self._reported:
                 self._reported.add(path)
-                say(f"warning: {changed_file_message(path)}", "yellow", err=True)
+                warn(f"warning: {changed_file_message(path)}")
 
 
 def progress_table(progress: Progress, bound: StateBound) -> Table:
@@ -318,4 +338,4 @@ def refuse_options(query: Query[Any], options: Mapping[str, bool]) -> None:
 def print_rejected(stream: str, counts: Mapping[str, int], first: str) -> None:
     """Print how many messages of an RDF stream were rejected (`counts`, by reason), and the text of the first one."""
     reasons = ", ".join(f"{count} {reason}" for reason, count in counts.items())
-    say(f"warning: rejected messages of {stream}: {reasons}; the first is {first}", "yellow", err=True)
+    warn(f"warning: rejected messages of {stream}: {reasons}; the first is {first}")

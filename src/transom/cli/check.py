@@ -1,0 +1,163 @@
+"""The commands that read queries without answering them: `check` and `fmt`, for any number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from transom.cli import output
+from transom.cli.arguments import CatalogFile, LanguageOption, Parameters, QueryFiles, QueryText, Quiet, Strict
+from transom.cli.errors import print_error
+from transom.cli.files import QuerySource, load_query, pause_garbage_collection, query_sources, write_text
+from transom.cli.options import print_query_warnings, query_warnings
+from transom.cli.output import remark, say
+from transom.errors import TransomError
+
+if TYPE_CHECKING:
+    from transom.query import Query
+
+
+class ReportFormat(StrEnum):
+    """How `check` reports on queries."""
+
+    text = "text"
+    json = "json"
+    github = "github"
+
+
+RESULT_KIND_LABELS = {
+    "tagged-tuples": "tagged tuples",
+    "stream": "a stream",
+    "windows": "windows",
+    "solutions": "solutions",
+    "sequences": "solutions in order",
+    "triples": "statements",
+    "boolean": "true or false",
+}
+"""How `check` names the kind of an answer."""
+
+
+def check(
+    files: QueryFiles = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
+    catalog: CatalogFile = None,
+    parameters: Parameters = None,
+    format: Annotated[
+        ReportFormat, typer.Option("--format", help="For people, for programs, or as annotations of GitHub.")
+    ] = ReportFormat.text,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Say whether queries are right, what they give, how much they must remember and which engines run them."""
+    output.set_verbosity(quiet=quiet, strict=strict)
+    sources = query_sources(files or [], query, language)
+    if format is not ReportFormat.text:
+        from transom.cli.reports import print_report
+
+        raise SystemExit(print_report(sources, catalog, parameters, strict=strict, github=format == "github"))
+    totals = Totals()
+    for source in sources:
+        try:
+            loaded = load_query(source, catalog, parameters=parameters)
+            with pause_garbage_collection():
+                engines = str(loaded.engines)
+        except TransomError as error:
+            totals.add_error(source, error, len(sources))
+        else:
+            count = len(query_warnings(loaded))
+            print_query_warnings(loaded, err=False)
+            totals.add("with warnings" if count else "fine", 1 if count and strict else 0)
+            refused = f"{count} {'warning' if count == 1 else 'warnings'}" if count and strict else "fine"
+            print_query_report(loaded, source.name, refused, engines)
+    totals.finish(len(sources))
+
+
+def print_query_report(query: Query[Any], name: str, verdict: str, engines: str) -> None:
+    """Print the verdict on a query, what it gives, its state bound, and the engines that run it."""
+    remark(f"{name}: {verdict}\n  gives {RESULT_KIND_LABELS[query.result_kind]}: {', '.join(query.columns)}")
+    remark(f"  remembers {query.state} {query.semantics.unit}\n  runs on: {engines}")
+    for hint in query.state.hints:
+        remark(f"  hint: {hint}", "green")
+
+
+class Totals:
+    """How many queries of a command have each outcome, and the exit code: the highest code of a query."""
+
+    def __init__(self, outcomes: Iterable[str] = ("fine", "with warnings")) -> None:
+        """No query so far; `outcomes` are printed in this order, and queries that are wrong come last."""
+        self.counts = dict.fromkeys((*outcomes, "wrong"), 0)
+        self.exit_code = 0
+
+    def add(self, outcome: str, exit_code: int = 0) -> None:
+        """Count a query with its outcome and exit code."""
+        self.counts[outcome] += 1
+        self.exit_code = max(self.exit_code, exit_code)
+
+    def add_error(self, source: QuerySource, error: TransomError, queries: int) -> None:
+        """Count and print the error of one of several `queries`; the error of a single query is raised again."""
+        if queries == 1:
+            raise error
+        if error.source is None and error.span is None:
+            error.source = source.name
+        print_error(error)
+        self.add("wrong", error.exit_code)
+
+    def finish(self, queries: int) -> None:
+        """Print the totals of several `queries`, and exit with their code unless it is 0."""
+        if queries > 1:
+            parts = (f"{count} {outcome}" for outcome, count in self.counts.items() if count)
+            remark(f"{queries} queries: {', '.join(parts)}")
+        if self.exit_code:
+            raise SystemExit(self.exit_code)
+
+
+def fmt(
+    files: QueryFiles = None,
+    query: QueryText = None,
+    language: LanguageOption = None,
+    catalog: CatalogFile = None,
+    parameters: Parameters = None,
+    verify: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if a text would change.")] = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Write queries in canonical form, into their files; comments stay. A query from stdin is written to stdout."""
+    output.set_verbosity(quiet=quiet, strict=strict)
+    sources = query_sources(files or [], query, language)
+    totals = Totals(("in canonical form", "would change" if verify else "written anew"))
+    for source in sources:
+        try:
+            loaded = load_query(source, catalog, parameters=parameters)
+            if strict:
+                print_query_warnings(loaded)
+            text = loaded.format()
+            changed = text != loaded.text
+            if source.file is None and not verify:
+                typer.echo(text, nl=not text.endswith("\n"))
+            elif changed and not verify:
+                write_text(source.file or Path(source.name), text)
+        except TransomError as error:
+            totals.add_error(source, error, len(sources))
+            continue
+        if not changed:
+            totals.add("in canonical form")
+        else:
+            totals.add("would change" if verify else "written anew", 1 if verify else 0)
+        if source.file is not None or verify:
+            report_format(source.name, changed=changed, verify=verify)
+    totals.finish(len(sources))
+
+
+def report_format(name: str, *, changed: bool, verify: bool) -> None:
+    """Print whether `fmt` left a query as it was, changed it, or would change it: that also if the command is quiet."""
+    if not changed:
+        remark(f"{name}: is in canonical form")
+    elif verify:
+        say(f"{name}: would change")
+    else:
+        remark(f"{name}: written anew")
