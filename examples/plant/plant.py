@@ -112,7 +112,7 @@ class Plant:
             case "collector":
                 words = ["collect", "-c", catalog, "--segment", "500 ms", *self.collected]
                 return [sys.executable, "-m", "transom", *words]
-        words = ["run", str(self.folder / f"{name}.sneeql"), "-c", catalog, "--sink", self.layout.sink(name)]
+        words = ["run", str(self.folder / f"{name}.sneeql"), "-c", catalog, "--output", self.layout.sink(name)]
         words += ["--checkpoint", str(self.folder / "checkpoint" / name), "--start", str(self.start_tick)]
         return ["nice", "-n", "10", sys.executable, "-m", "transom", *words]  # readings have to be taken in time
 

@@ -323,7 +323,7 @@ def test_what_is_lost_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 
 def refused(*words: str) -> Result:
-    return transom("run", QUERY, "--checkpoint", "k", "--sink", "nowhere", "--catalog", "no.yaml", *words)
+    return transom("run", QUERY, "--checkpoint", "k", "--output", "nowhere", "--catalog", "no.yaml", *words)
 
 
 def test_an_error_is_json_where_lines_are(tmp_path: Path) -> None:

@@ -65,10 +65,16 @@ def test_only_what_can_run_is_marked(mark: str) -> None:
     assert len(marked) == sum(line == mark for page in PAGES for line in page.read_text("utf-8").splitlines())
 
 
+ANSWER_FILE = re.compile(r"(json|nq|jsonld):")
+"""The formats of a whole answer over RDF, which a replay writes and a run does not."""
+
+
 def sinks_shown() -> list[str]:
     """Every sink that a page gives to a command, in blocks that are run and in others."""
-    found = [re.findall(r"--sink (?:'([^']+)'|([^\s`'|]+))", page.read_text("utf-8")) for page in PAGES]
-    return sorted({quoted or plain for hits in found for quoted, plain in hits} - {"kafka://HOST:PORT/TOPIC"})
+    found = [re.findall(r"--output[= ](?:'([^']+)'|([^\s`'|]+))", page.read_text("utf-8")) for page in PAGES]
+    outputs = {quoted or plain for hits in found for quoted, plain in hits}
+    sinks = {output for output in outputs if output == "console" or (":" in output and not ANSWER_FILE.match(output))}
+    return sorted(sinks - {"kafka://HOST:PORT/TOPIC"})
 
 
 OPEN_SECRET = "postgresql://eng@db/plant/alarms?password=sesame"

@@ -154,7 +154,7 @@ def test_no_secret_is_kept_or_shown(folder, jars, secure_kafka, spark, monkeypat
     watched.words.append(plan)
     watched.words.append(query.to_df(spark)._jdf.queryExecution().toString())
     sink = f"kafka://{USER}:${{WORD}}@127.0.0.1:{secure_kafka['right']}/secret-answers?ca=ca.pem"
-    watched.run("run", "q.sneeql", "--once", "--checkpoint", "state", "--sink", sink)
+    watched.run("run", "q.sneeql", "--once", "--checkpoint", "state", "--output", sink)
     assert (folder / "dead/power").is_dir()
     events, words = list((folder / "events").rglob("*")), (folder / "words.log").read_text()
     assert any(path.is_file() and path.stat().st_size for path in events)

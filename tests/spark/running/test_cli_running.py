@@ -85,7 +85,7 @@ def test_verify_says_where_it_does_not_agree(spark: SparkSession, roads: Path, m
 
 @pytest.mark.parametrize("name", thinned(QUERIES, 3, 1))
 def test_run_once_until(spark: SparkSession, roads: Path, tmp_path: Path, name: str) -> None:
-    words = ["run", roads / name, "--checkpoint", tmp_path / "k", "--sink", f"jsonl:{tmp_path / 'out'}"]
+    words = ["run", roads / name, "--checkpoint", tmp_path / "k", "--output", f"jsonl:{tmp_path / 'out'}"]
     words += ["--once", "--until", UNTIL]
     done = transom(*words)
     assert done.returncode == 0, done.stderr
@@ -104,7 +104,7 @@ def test_run_once_until(spark: SparkSession, roads: Path, tmp_path: Path, name: 
 
 def test_replay_into_files(spark: SparkSession, roads: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = transom("replay", roads / "q1.sneeql", "--out", f"jsonl:{out}", "--until", UNTIL, "--index")
+    done = transom("replay", roads / "q1.sneeql", "--output", f"jsonl:{out}", "--until", UNTIL, "--index")
     assert done.returncode == 0, done.stderr
     assert "written" in done.stdout
     assert in_any_order(written(spark, out)) == in_any_order(simulated(roads / "q1.sneeql"))
@@ -112,7 +112,7 @@ def test_replay_into_files(spark: SparkSession, roads: Path, tmp_path: Path) -> 
     said = transom("simulate", roads / "q1.sneeql", "--until", UNTIL, "--format", "csv").stdout
     assert [str(line["index"]) for line in lines] == [row["index"] for row in csv.DictReader(io.StringIO(said))]
     assert len(lines) > 1
-    twice = transom("replay", roads / "q1.sneeql", "--out", f"jsonl:{out}", "--until", UNTIL)
+    twice = transom("replay", roads / "q1.sneeql", "--output", f"jsonl:{out}", "--until", UNTIL)
     assert twice.returncode == 2
     assert "is there already" in twice.stderr
 
@@ -123,8 +123,8 @@ def test_a_fallback_is_said(
 ) -> None:
     monkeypatch.setattr("transom.runtime.kernel.load_kernel", lambda spark: "no jar today")
     more = {
-        "run": ["--once", "--checkpoint", tmp_path / "k", "--sink", f"jsonl:{tmp_path / 'out'}"],
-        "replay": ["--out", f"jsonl:{tmp_path / 'out'}"],
+        "run": ["--once", "--checkpoint", tmp_path / "k", "--output", f"jsonl:{tmp_path / 'out'}"],
+        "replay": ["--output", f"jsonl:{tmp_path / 'out'}"],
         "verify": ["--splits", "all"],
     }
     done = transom(command, roads / "q2.sneeql", "--until", "2 min", *more[command])
@@ -133,7 +133,7 @@ def test_a_fallback_is_said(
 
 
 def test_run_refuses_a_wrong_sink(spark: SparkSession, roads: Path, tmp_path: Path) -> None:
-    done = transom("run", roads / "q1.sneeql", "--checkpoint", tmp_path / "k", "--sink", "kafka:topic")
+    done = transom("run", roads / "q1.sneeql", "--checkpoint", tmp_path / "k", "--output", "kafka:topic")
     assert done.returncode == 2
     assert "no sink is called kafka:topic" in done.stderr
 
@@ -147,10 +147,10 @@ def test_rejected_rows_are_said(spark: SparkSession, tmp_path: Path) -> None:
     evaluate_stream(query.optimized, inputs)  # type: ignore[arg-type]
     words = f"rejected: {sum(seen)} rows of Stream_car beyond its max_speed"
     assert sum(seen) > 1
-    replayed = transom("replay", fleet / "leaving.cql", "--until", "1 h", "--out", f"jsonl:{tmp_path / 'a'}")
+    replayed = transom("replay", fleet / "leaving.cql", "--until", "1 h", "--output", f"jsonl:{tmp_path / 'a'}")
     assert (replayed.returncode, replayed.stderr.splitlines()) == (0, [JAVA, words])
     out, kept = f"jsonl:{tmp_path / 'b'}", tmp_path / "k"
-    ran = transom("run", fleet / "leaving.cql", "--until", "1 h", "--once", "--sink", out, "--checkpoint", kept)
+    ran = transom("run", fleet / "leaving.cql", "--until", "1 h", "--once", "--output", out, "--checkpoint", kept)
     assert ran.returncode == 0, ran.stderr
     assert f"({sum(seen)} beyond max_speed)" in ran.stderr
 
@@ -163,7 +163,7 @@ def test_run_once_answers_up_to_the_last_closed_tick(spark: SparkSession, tmp_pa
     query = compile((fleet / "everyone.cql").read_text(), Catalog.load(fleet / "catalog.yaml"), language="cql")
     expected = Counter(e.row for e in query.simulate(until=max(ticks) - 1).elements)
     out = tmp_path / "out"
-    ran = transom("run", fleet / "everyone.cql", "--once", "--sink", f"jsonl:{out}", "--checkpoint", tmp_path / "k")
+    ran = transom("run", fleet / "everyone.cql", "--once", "--output", f"jsonl:{out}", "--checkpoint", tmp_path / "k")
     assert ran.returncode == 0, ran.stderr
     said = ran.stderr.splitlines()
     assert f"{len(ticks):,} rows in, {expected.total():,} out, 0 late" in said

@@ -54,7 +54,7 @@ def test_stop_waits_for_the_micro_batch(spark: SparkSession, tmp_path: Path, mon
 )
 def test_a_signal_ends_a_process_without_a_trace(tmp_path: Path, number: int) -> None:
     roads = shutil.copytree(ROOT / "examples" / "roads", tmp_path / "roads")
-    words = ["run", "roads/q1.sneeql", "--checkpoint", "k", "--sink", "jsonl:out", "--start", "now"]
+    words = ["run", "roads/q1.sneeql", "--checkpoint", "k", "--output", "jsonl:out", "--start", "now"]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     process = subprocess.Popen(
         [sys.executable, "-m", "transom", *words],
