@@ -19,11 +19,14 @@ EXTENTS = "extents:\n"
 def test_the_calendar():
     catalog = Catalog.read("tick: 100 ms\nepoch: 2009-01-01T01:00:00+01:00\nroad: sensed (a:integer) RATE 1 s\n")
     assert catalog.calendar == Calendar(100_000, datetime(2009, 1, 1, tzinfo=UTC))
+    assert catalog.calendar.has_epoch
     assert catalog.extent("road").every == 10
 
 
 def test_a_calendar_without_entries():
     assert Catalog.read("road: sensed (a:integer)\n").calendar == Calendar()
+    assert not Catalog.read("road: sensed (a:integer)\n").calendar.has_epoch
+    assert Catalog.read("epoch: 1970-01-01\nroad: sensed (a:integer)\n").calendar.has_epoch
 
 
 @pytest.mark.parametrize("epoch", ["2009-01-01", "2009-01-01 00:00", '"2009-01-01T00:00:00Z"'])

@@ -120,7 +120,7 @@ def test_simulate_formats_say_the_same(roads: Path) -> None:
     ]
     assert list(rows[0]) == ["tick", "seq", "empty", "MIN(temp)", "MAX(vibration)"]
     assert len(rows) == len(objects) == len(table) - 2
-    assert [int(r["tick"]) for r in rows] == [o["tick"] for o in objects]
+    assert [r["tick"] for r in rows] == [o["tick"] for o in objects]
     assert [int(r["MIN(temp)"]) for r in rows] == [o["rows"][0]["MIN(temp)"] for o in objects]
 
 
@@ -238,7 +238,7 @@ def test_until_takes_an_instant(roads: Path) -> None:
 
 def test_start_leaves_out_what_came_before(roads: Path) -> None:
     rows = transom("simulate", roads / "q1.sneeql", "--start", "2 min", "--format", "csv").stdout.splitlines()
-    assert rows[1].startswith("120,")
+    assert rows[1].startswith("2009-03-02T06:02:00.000Z,")
 
 
 def test_output_that_cannot_be_written(roads: Path) -> None:

@@ -16,17 +16,25 @@ from transom.model.answer import EMPTY
 from transom.printable import escape, escape_json, escape_lines
 
 if TYPE_CHECKING:
+    from transom.model.view import View
     from transom.query import Query
 
 
 def print_answer(
-    query: Query[Any], answer: Any, answer_format: str, start: int, until: int | None, *, escape_formulas: bool
+    query: Query[Any],
+    answer: Any,
+    answer_format: str,
+    start: int,
+    until: int | None,
+    view: View,
+    *,
+    escape_formulas: bool,
 ) -> None:
-    """Print an answer in a format, over RDF from `start` to `until`; `escape_formulas` disarms formulas of CSV."""
+    """Print a view of an answer, over RDF from `start` to `until`; `escape_formulas` disarms formulas of CSV."""
     if answer_format == "table":
-        print_table(query.semantics.table(answer, start, until))
+        print_table(query.semantics.table(answer, start, until, view))
         return
-    for line in query.semantics.lines(answer, answer_format, start, until, escape_formulas=escape_formulas):
+    for line in query.semantics.lines(answer, answer_format, start, until, view, escape_formulas=escape_formulas):
         write_data(line, escape_lines if answer_format == "csv" else escape_json)
 
 

@@ -25,7 +25,9 @@ from transom.cli.arguments import (
     CatalogFile,
     Command,
     CommandGroup,
+    From,
     LanguageOption,
+    NoEmpty,
     Parameters,
     QueryFile,
     QueryFiles,
@@ -33,12 +35,19 @@ from transom.cli.arguments import (
     Quiet,
     Start,
     Strict,
+    Time,
     Until,
     Without,
 )
 from transom.cli.errors import report_errors
-from transom.cli.files import MapColour, QuerySource, load_query, pause_garbage_collection, query_source, query_sources, write_text
-from transom.cli.options import load_checked, parse_tick, report_warnings
+from transom.cli.files import (
+    MapColour,
+    QuerySource,
+    load_query,
+    query_source,
+    query_sources,
+)
+from transom.cli.options import answer_view, load_checked, parse_tick, report_warnings
 from transom.cli.output import fail_on_warnings, remark, say, use_json_lines, warn
 from transom.errors import TransomError, UsageError
 from transom.reports import MAP_ENDINGS, PICTURE_ENDINGS, check_drawing_name
@@ -181,6 +190,9 @@ def simulate(
     parameters: Parameters = None,
     until: Until = None,
     start: Start = None,
+    first_shown: From = None,
+    time: Time = None,
+    no_empty: NoEmpty = False,
     format: Annotated[AnswerFormat, typer.Option(help="How to show the answer.")] = AnswerFormat.table,
     without: Without = None,
     csv_guard: CsvGuard = True,
@@ -191,6 +203,7 @@ def simulate(
     output.set_verbosity(quiet=quiet, strict=strict)
     loaded = load_checked(query_source(file, query, language), catalog, parameters, without)
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
+    view = answer_view(loaded, time, first_shown, empty=not no_empty)
     if format is not AnswerFormat.table:
         loaded.semantics.check_format(format.value)
     with report_warnings(), progress_bar(loaded) as watch:
@@ -202,14 +215,14 @@ def simulate(
         running.print_rejected(stream, counts, message)
     from transom.cli.answers import print_answer
 
-    print_answer(loaded, answer, format.value, first, last, escape_formulas=csv_guard)
+    print_answer(loaded, answer, format.value, first, last, view, escape_formulas=csv_guard)
 
 
 @app.command(cls=Command)
 def picture(
     output_path: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="PATH", help="The file to write, .svg or .png; for several queries a folder."),
+        typer.Option("--output", "-o", metavar="PATH", help="An .svg or .png file; for several queries a folder."),
     ],
     files: QueryFiles = None,
     query: QueryText = None,
@@ -232,6 +245,8 @@ def picture(
             first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
             with progress_bar(loaded) as watch:
                 drawing = loaded.picture(until=last, start=first, watch=watch)
+            if len(sources) > 1:
+                target.parent.mkdir(parents=True, exist_ok=True)
             drawing.save(target)
         except TransomError as error:
             totals.add_error(source, error, len(sources))

@@ -34,6 +34,13 @@ class CommandGroup(TyperGroup):
         return hide_flag_types(super().get_params(ctx))
 
 
+class TimeUnit(StrEnum):
+    """How the times of an answer are printed."""
+
+    instant = "instant"
+    tick = "tick"
+
+
 class LanguageName(StrEnum):
     """The query languages."""
 
@@ -84,5 +91,16 @@ Start = Annotated[
     str | None,
     typer.Option("--start", "-s", metavar="T", help="The first tick, as --until; rows before it do not count."),
 ]
+Time = Annotated[
+    TimeUnit | None,
+    typer.Option(
+        "--time", help="Times of the answer as instants or as ticks; default: instants if the catalog has an epoch."
+    ),
+]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="T", help="Show the answer from this time on; earlier rows count all the same."),
+]
+NoEmpty = Annotated[bool, typer.Option("--no-empty", help="Leave out empty windows.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks: only answers, warnings and errors.")]
 Strict = Annotated[bool, typer.Option("--strict", help="A warning fails the command: exit code 1.")]

@@ -13,7 +13,7 @@ from transom.cli import output
 from transom.cli.arguments import CatalogFile, LanguageOption, Parameters, QueryFiles, QueryText, Quiet, Strict
 from transom.cli.errors import print_error
 from transom.cli.files import QuerySource, load_query, pause_garbage_collection, query_sources, write_text
-from transom.cli.options import print_query_warnings, query_warnings
+from transom.cli.options import load_checked, print_query_warnings, query_warnings
 from transom.cli.output import remark, say
 from transom.errors import TransomError
 
@@ -129,12 +129,11 @@ def fmt(
     """Write queries in canonical form, into their files; comments stay. A query from stdin is written to stdout."""
     output.set_verbosity(quiet=quiet, strict=strict)
     sources = query_sources(files or [], query, language)
+    load = load_checked if strict else load_query
     totals = Totals(("in canonical form", "would change" if verify else "written anew"))
     for source in sources:
         try:
-            loaded = load_query(source, catalog, parameters=parameters)
-            if strict:
-                print_query_warnings(loaded)
+            loaded = load(source, catalog, parameters)
             text = loaded.format()
             changed = text != loaded.text
             if source.file is None and not verify:

@@ -5,22 +5,47 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from transom.cli.arguments import TimeUnit
 from transom.cli.files import QuerySource, load_query
-from transom.cli.output import fail_on_warnings, warn
-from transom.errors import RunWarning
+from transom.cli.output import STRICT_MESSAGE, is_strict, warn
+from transom.errors import QueryError, RunWarning
 from transom.model.run_time import parse_time
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from transom.model.view import View
     from transom.query import Query
 
 
 def parse_tick(text: str | None, option: str, query: Query[Any]) -> int | None:
     """Parse a time `option`'s `text` to a tick: number, duration since the epoch, ISO 8601 or `now`; None if absent."""
     return None if text is None else parse_time(text, option, query.catalog.calendar)
+
+
+def parse_first_shown(text: str | None, query: Query[Any]) -> int:
+    """Parse the time of `--from` to the first tick that is printed: the first whose instant is that time or later."""
+    if text is None:
+        return 0
+    try:
+        instant = None if text.isdecimal() else datetime.fromisoformat(text)
+    except ValueError:
+        instant = None
+    if instant is None:
+        return parse_tick(text, "--from", query) or 0
+    return max(0, query.catalog.calendar.first_tick_from(instant))
+
+
+def answer_view(query: Query[Any], time: TimeUnit | None, first: str | None = None, *, empty: bool = True) -> View:
+    """The view that prints an answer: times by `--time`, from tick `first` on, with or without empty windows."""
+    from transom.model.view import View
+
+    calendar = query.catalog.calendar
+    instants = calendar.has_epoch if time is None else time is TimeUnit.instant
+    return View(calendar if instants else None, parse_first_shown(first, query), empty)
 
 
 @contextmanager
@@ -54,8 +79,9 @@ def print_query_warnings(query: Query[Any], *, err: bool = True) -> None:
 def load_checked(
     source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None = None
 ) -> Query[Any]:
-    """Compile a query and print its warnings; with `--strict` a warning ends the command before it reads any data."""
+    """Compile a query and print its warnings; with `--strict`, QueryError if there is one, before any data is read."""
     query = load_query(source, catalog, parameters, without)
     print_query_warnings(query)
-    fail_on_warnings()
+    if is_strict() and query_warnings(query):
+        raise QueryError(STRICT_MESSAGE, source=query.name)
     return query

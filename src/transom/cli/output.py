@@ -17,6 +17,9 @@ _json = False
 """Whether lines on the standard error are JSON."""
 
 
+STRICT_MESSAGE = "warnings fail with --strict"
+
+
 @dataclass(slots=True)
 class Verbosity:
     """What a command prints beside its answer (`quiet`: no remarks), and whether a warning fails it (`strict`)."""
@@ -41,6 +44,11 @@ def is_quiet() -> bool:
     return _verbosity.quiet
 
 
+def is_strict() -> bool:
+    """Whether a warning fails the command."""
+    return _verbosity.strict
+
+
 def warn(text: str, *, err: bool = True) -> None:
     """Print a warning, on stderr if `err`, and count it for `--strict`."""
     _verbosity.warnings += 1
@@ -56,7 +64,7 @@ def remark(text: str, style: str = "", *, err: bool = False) -> None:
 def fail_on_warnings() -> None:
     """With `--strict`, exit with code 1 if the command has printed a warning."""
     if _verbosity.strict and _verbosity.warnings:
-        say("error: warnings fail with --strict", "bold red", err=True)
+        say(f"error: {STRICT_MESSAGE}", "bold red", err=True)
         raise SystemExit(1)
 
 

@@ -19,10 +19,11 @@ from transom.cli.arguments import (
     Quiet,
     Start,
     Strict,
+    Time,
     Until,
 )
 from transom.cli.files import query_source
-from transom.cli.options import load_checked, parse_tick
+from transom.cli.options import answer_view, load_checked, parse_tick
 from transom.cli.output import remark, say
 from transom.cli.run import (
     IndexOption,
@@ -38,6 +39,7 @@ from transom.cli.run import (
 from transom.errors import UsageError
 
 if TYPE_CHECKING:
+    from transom.model.view import View
     from transom.physical.nodes.windows import KernelMode
     from transom.query import Query
     from transom.runtime.sinks.sink import Sink
@@ -67,6 +69,7 @@ def replay(
     old_sink: OldSinkOption = None,
     until: Until = None,
     start: Start = None,
+    time_unit: Time = None,
     index: IndexOption = False,
     master: MasterOption = None,
     kernel: KernelOption = KernelUse.auto,
@@ -78,12 +81,20 @@ def replay(
     loaded = load_checked(query_source(file, query, language), catalog, parameters)
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
     refuse_options(loaded, {"--index": index})
-    target = read_renamed(sink, old_sink, "--out")
-    replay_query(loaded, master, target, start=first, until=last, index=index, kernel=kernel)
+    target, view = read_renamed(sink, old_sink, "--out"), answer_view(loaded, time_unit)
+    replay_query(loaded, master, target, view, start=first, until=last, index=index, kernel=kernel)
 
 
 def replay_query(
-    query: Query[Any], master: str | None, out: str, *, start: int, until: int | None, index: bool, kernel: KernelUse
+    query: Query[Any],
+    master: str | None,
+    out: str,
+    view: View,
+    *,
+    start: int,
+    until: int | None,
+    index: bool,
+    kernel: KernelUse,
 ) -> None:
     """Run a query as a batch from tick `start` to `until`; print or write to `out` its rows, numbered if `index`."""
     query.physical(user_sources=None)
@@ -105,7 +116,7 @@ def replay_query(
     with status_message("replaying"):
         if needs_answer:  # these formats need all rows of the answer
             answer = job.results.collect_replay(dataframe(job, spark, live=False, rejected=rejected), start, None)
-            lines = query.semantics.lines(answer, form, start, until, escape_formulas=False)
+            lines = query.semantics.lines(answer, form, start, until, view, escape_formulas=False)
             write_lines(Path(folder) / f"answer.{form}", lines)
         else:
             frame = replay_on_spark(job, spark, rejected=rejected)
@@ -115,7 +126,9 @@ def replay_query(
         print_rejected(stream, messages.counts, messages.first)
     if sink.folder is not None:
         remark(f"{sink.folder}: written")
-    elif job.results.show(frame, MAX_ROWS_SHOWN, lambda shown: print_table(query.semantics.table(shown, start, until))):
+    elif job.results.show(
+        frame, MAX_ROWS_SHOWN, lambda shown: print_table(query.semantics.table(shown, start, until, view))
+    ):
         remark(f"and more; the first {MAX_ROWS_SHOWN:,} rows are shown", err=True)
     for extent, count in rejected.counts().items():
         say(speed_limit_message(extent, count), err=True)

@@ -15,6 +15,7 @@ from transom.model import tabular
 from transom.model.bag import Bag, Element
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
+from transom.model.view import WHOLE, View
 
 if TYPE_CHECKING:
     import pandas
@@ -186,20 +187,20 @@ class Answer:
             name = f"{name} (tag)"
         return name
 
-    def records(self) -> Iterator[tuple[Value, ...]]:
+    def records(self, view: View = WHOLE) -> Iterator[tuple[Value, ...]]:
         """Flatten the answer to records, one per tuple, tags first; an empty window gives one with `empty` set (E5).
 
         Examples:
             >>> list(answer.records())
             [(0, 1, 20), (1, 2, None), (2, 3, 22)]
         """
-        for element in self.elements:
-            yield (*self.tag(element), *element.row)
-        for seq, window in self.numbered_windows():
+        for element in self._elements_in(view):
+            yield (view.value(element.tick), *self.tag(element)[1:], *element.row)
+        for seq, window in self.numbered_windows(view):
             for row in window.rows:
-                yield (window.tick, seq, False, *row)
+                yield (view.value(window.tick), seq, False, *row)
             if not window.rows:
-                yield (window.tick, seq, True, *(None for _ in self.columns))
+                yield (view.value(window.tick), seq, True, *(None for _ in self.columns))
 
     def tag(self, element: Element) -> tuple[int, ...]:
         """The tag of a tuple: its tick and index, or only its tick in the stream of a relation, which has no order.
@@ -210,8 +211,12 @@ class Answer:
         """
         return (element.tick,) if self.kind == "stream" else (element.tick, element.index)
 
-    def numbered_windows(self) -> Iterator[tuple[int, Bag]]:
-        """The windows of the answer, each with its sequence number among those of its tick, from 1.
+    def _elements_in(self, view: View) -> Iterator[Element]:
+        """Yield the tuples of the answer that a view shows."""
+        return (element for element in self.elements if view.shows(element.tick))
+
+    def numbered_windows(self, view: View = WHOLE) -> Iterator[tuple[int, Bag]]:
+        """The windows that a view shows, each with its sequence number among all those of its tick, from 1.
 
         Examples:
             >>> list(answer.numbered_windows())  # this answer has tuples, not windows
@@ -221,9 +226,10 @@ class Answer:
         for window in self.windows:
             seq = seq + 1 if window.tick == last else 1
             last = window.tick
-            yield seq, window
+            if view.shows(window.tick) and (window.rows or view.empty):
+                yield seq, window
 
-    def table(self) -> Iterator[tuple[str, ...]]:
+    def table(self, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
         """Header and rows of a text table for people: tags once per window, NULL and empty windows marked as such.
 
         Examples:
@@ -231,17 +237,17 @@ class Answer:
             [('tick', 'index', 'x'), ('0', '1', '20')]
         """
         yield self.tags + self.columns
-        for element in self.elements:
-            yield (*map(str, self.tag(element)), *map(_table_cell, element.row))
-        for seq, window in self.numbered_windows():
-            tag = (str(window.tick), str(seq))
+        for element in self._elements_in(view):
+            yield (view.cell(element.tick), *map(str, self.tag(element)[1:]), *map(_table_cell, element.row))
+        for seq, window in self.numbered_windows(view):
+            tag = (view.cell(window.tick), str(seq))
             for row in window.rows:
                 yield (*tag, *map(_table_cell, row))
                 tag = ("", "")
             if not window.rows:
                 yield (*tag, *(EMPTY if i == 0 else "" for i in range(len(self.columns))))
 
-    def lines(self, form: str, *, guard: bool = False) -> Iterator[str]:
+    def lines(self, form: str, *, guard: bool = False, view: View = WHOLE) -> Iterator[str]:
         """Write the answer as `form`, csv or jsonl (else UsageError); `guard`: apostrophe before CSV formulas.
 
         Examples:
@@ -250,24 +256,25 @@ class Answer:
         """
         if form not in FORMATS:
             raise UsageError(f"only answers to SPARQL can be written as {form}", hint="write table, csv or jsonl")
-        return self.csv_lines(guard=guard) if form == "csv" else self.json_lines()
+        return self.csv_lines(guard=guard, view=view) if form == "csv" else self.json_lines(view)
 
-    def json_lines(self) -> Iterator[str]:
+    def json_lines(self, view: View = WHOLE) -> Iterator[str]:
         """Write the answer as JSON lines: an object per tagged tuple, or per window with the list of its tuples.
 
         Examples:
             >>> next(answer.json_lines())
             '{"tick": 0, "index": 1, "values": {"x": 20}}'
         """
-        for element in self.elements:
-            tags = {"tick": element.tick} | ({"index": element.index} if self.kind == "tagged-tuples" else {})
-            yield _json_line({**tags, "values": self._values_by_column(element.row)})
-        for seq, window in self.numbered_windows():
-            yield _json_line(
-                {"tick": window.tick, "seq": seq, "rows": [self._values_by_column(row) for row in window.rows]}
+        for element in self._elements_in(view):
+            tags = {"tick": view.value(element.tick)} | (
+                {"index": element.index} if self.kind == "tagged-tuples" else {}
             )
+            yield _json_line({**tags, "values": self._values_by_column(element.row)})
+        for seq, window in self.numbered_windows(view):
+            rows = [self._values_by_column(row) for row in window.rows]
+            yield _json_line({"tick": view.value(window.tick), "seq": seq, "rows": rows})
 
-    def csv_lines(self, *, guard: bool = False) -> Iterator[str]:
+    def csv_lines(self, *, guard: bool = False, view: View = WHOLE) -> Iterator[str]:
         """Write the answer as lines of CSV, header first.
 
         With `guard`, text that a spreadsheet would take for a formula gets an apostrophe in front.
@@ -280,7 +287,7 @@ class Answer:
         """
         cell = _guarded_cell if guard else _cell
         yield ",".join(map(cell, self.header))
-        for record in self.records():
+        for record in self.records(view):
             yield ",".join(map(cell, record))
 
     def _values_by_column(self, row: tuple[Value, ...]) -> dict[str, Value]:

@@ -68,6 +68,15 @@ class Calendar:
         """Return the instant at which a tick begins, in UTC."""
         return self.epoch + timedelta(microseconds=tick * self.length)
 
+    def first_tick_from(self, instant: datetime) -> int:
+        """The first tick that begins at an instant or later; UTC if it has no time zone.
+
+        >>> Calendar().first_tick_from(datetime(1970, 1, 1, 0, 0, 59, 500_000))
+        60
+        """
+        moment = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
+        return -(-((moment - self.epoch) // MICROSECOND) // self.length)
+
     def describe(self, ticks: int) -> str:
         """Format a duration in ticks: as seconds if their number is whole, otherwise as milliseconds.
 

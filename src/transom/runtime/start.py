@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from transom.catalog.extent import Extent
 from transom.catalog.servers import Kafka
 from transom.errors import UsageError
+from transom.model.time import Calendar
 from transom.physical.nodes.node import ReadClock
 from transom.physical.nodes.walk import walk
 from transom.runtime.checkpoint.checkpoint import SPARK_FOLDER, Checkpoint
@@ -29,6 +30,8 @@ from transom.runtime.sinks.delivery import batch_delivery, check_ledger
 from transom.runtime.sinks.folder import FolderWriter, uses_spark_sink
 from transom.runtime.sinks.sink import Sink
 from transom.runtime.topics import check_topics, source_topics
+from transom.spark.columns import TICK
+from transom.spark.event_time import TickTime
 from transom.spark.input.balance import RowCounts
 from transom.spark.input.clock import last_completed_tick
 from transom.spark.input.file_order import warn_of_file_order
@@ -69,7 +72,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         check_topics(checkpoint, source_topics(job.sources, user_frames), allow_data_loss=options.allow_data_loss)
         gate = BatchGate(checkpoint)
         writer = (
-            (printable(frame) if sink.kind == "console" else frame)
+            (printable(shown_times(frame, job.catalog.calendar)) if sink.kind == "console" else frame)
             .observe(ANSWER_METRIC, F.count(F.lit(1)).alias("rows"))
             .writeStream.outputMode("append")
             .option("checkpointLocation", str(options.folder / SPARK_FOLDER))
@@ -86,6 +89,17 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         lock.release()
         raise
     return Running(stream, job, resumed, checkpoint, gate, lock, counts, dead_letters)
+
+
+def shown_times(frame: DataFrame, calendar: Calendar) -> DataFrame:
+    """An answer with `tick` as `simulate` shows it: the instant at which a tick begins, or its number without an epoch.
+
+    Files and servers keep the event time, which is the end of the tick.
+    """
+    if TICK not in frame.columns:
+        return frame
+    time = TickTime(calendar)
+    return frame.withColumn(TICK, time.begin_of_tick() if calendar.has_epoch else time.tick_number())
 
 
 def _attach_sink(

@@ -20,6 +20,7 @@ from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import lines, table
 from transom.model.rdf.ntriples import decode_term
 from transom.model.rdf.terms import IRI
+from transom.model.view import WHOLE, View
 from transom.physical.nodes.node import PhysicalNode
 from transom.reference.rdf.evaluate import evaluate
 from transom.reports import Engine, Map
@@ -130,13 +131,15 @@ class RdfSemantics(Semantics):
         """Build an answer without solutions, triples or truth values, by which output formats are checked."""
         return RdfAnswer(self.result_kind, self.columns)  # type: ignore[arg-type]
 
-    def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
+    def table(self, answer: Any, start: int, until: int | None, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
         """Yield the answer from `start` to `until` as table rows of interval, multiplicity and shortened terms."""
-        return table(answer.during(start, until), self.prefixes)
+        return table(answer.during(max(start, view.first), until), self.prefixes, view)
 
-    def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
+    def lines(
+        self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
+    ) -> Iterator[str]:
         """Yield the answer from `start` to `until` (None: no end) as lines of a format, ignoring `escape_formulas`."""
-        return lines(form, answer, start, until)
+        return lines(form, answer, max(start, view.first), until, view)
 
     def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
         """Return the rejected messages of an answer by stream: counts by reason, and the text of the first message."""

@@ -18,6 +18,7 @@ from transom.languages.registry import LANGUAGES
 from transom.languages.sql.select import Remark
 from transom.model.answer import Answer
 from transom.model.schema import column_types
+from transom.model.view import WHOLE, View
 from transom.reports import Map
 from transom.semantics.semantics import Semantics
 
@@ -106,17 +107,19 @@ class RowSemantics(Semantics):
         """Build an answer without tuples, by which output formats are checked."""
         return Answer(self.columns, "stream")
 
-    def table(self, answer: Any, start: int, until: int | None) -> Iterator[tuple[str, ...]]:
+    def table(self, answer: Any, start: int, until: int | None, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
         """Yield the whole answer as rows of a text table, header first; `start` and `until` are ignored."""
-        rows: Iterator[tuple[str, ...]] = answer.table()
+        rows: Iterator[tuple[str, ...]] = answer.table(view)
         return rows
 
-    def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
+    def lines(
+        self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
+    ) -> Iterator[str]:
         """Write the whole answer as JSON or CSV; `start` and `until` are ignored.
 
         With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.
         """
-        lines: Iterator[str] = answer.lines(form, guard=escape_formulas)
+        lines: Iterator[str] = answer.lines(form, guard=escape_formulas, view=view)
         return lines
 
     def picture(self, inputs: Any, start: int, until: int | None) -> str:

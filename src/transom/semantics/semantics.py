@@ -13,6 +13,7 @@ from transom.algebra.state.formula import Formula
 from transom.catalog.extent import Extent
 from transom.compiled import Compiled, source_extents
 from transom.errors import Unsupported
+from transom.model.view import WHOLE, View
 from transom.reports import Engine
 
 if TYPE_CHECKING:
@@ -132,7 +133,9 @@ class Semantics:
         """Build an answer without rows, by which output formats are checked."""
         raise NotImplementedError
 
-    def lines(self, answer: Any, form: str, start: int, until: int | None, *, escape_formulas: bool) -> Iterator[str]:
+    def lines(
+        self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
+    ) -> Iterator[str]:
         """Yield the answer from `start` to `until` as lines of a format.
 
         With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.

@@ -58,6 +58,10 @@ class TickTime:
         moment = F.col(TICK) if instant is None else instant
         return div(F.unix_micros(moment) - F.lit(self.origin_micros), self.calendar.length)
 
+    def begin_of_tick(self) -> Column:
+        """The timestamp at which the tick of the event-time column `tick` begins, without the mark of event time."""
+        return F.timestamp_micros(F.unix_micros(F.col(TICK)) - F.lit(self.calendar.length))
+
     def watermark_ms_of(self, tick: int) -> int:
         """The smallest watermark, in whole milliseconds, that closes a tick."""
         return -(-(self.origin_micros + tick * self.calendar.length) // 1000)

@@ -53,20 +53,21 @@ def test_a_replay_shows_what_a_simulation_shows(spark: Any, park: Path) -> None:
 
 def test_replays_into_files(spark: Any, park: Path, tmp_path: Path) -> None:
     for name, kind in (("restless.rq", "nq"), ("listing3.rq", "json")):
-        done = transom("replay", park / name, "--out", f"{kind}:{tmp_path / kind}", "--until", "45 min")
+        done = transom("replay", park / name, "--output", f"{kind}:{tmp_path / kind}", "--until", "45 min")
         assert done.returncode == 0, done.stderr
         assert done.stdout == f"{tmp_path / kind}: written\n"
         wanted = transom("simulate", park / name, "--format", kind, "--until", "45 min").stdout
         assert (tmp_path / kind / f"answer.{kind}").read_text("utf-8") == wanted
-    done = transom("replay", park / "listing3.rq", "--out", f"jsonl:{tmp_path / 'rows'}")
+    done = transom("replay", park / "listing3.rq", "--output", f"jsonl:{tmp_path / 'rows'}")
     assert done.returncode == 0, done.stderr
     files = sorted((tmp_path / "rows").glob("*.json"))
     lines = [json.loads(one) for file in files for one in file.read_text("utf-8").splitlines()]
     wanted = [
-        json.loads(one) for one in transom("simulate", park / "listing3.rq", "--format", "jsonl").stdout.splitlines()
+        json.loads(one)
+        for one in transom("simulate", park / "listing3.rq", "--format", "jsonl", "--time", "tick").stdout.splitlines()
     ]
     assert lines == [{**{name: one[name] for name in ("start", "end", "n")}, **one["row"]} for one in wanted]
-    twice = transom("replay", park / "listing3.rq", "--out", f"jsonl:{tmp_path / 'rows'}")
+    twice = transom("replay", park / "listing3.rq", "--output", f"jsonl:{tmp_path / 'rows'}")
     assert twice.returncode == 2
     assert "is there already" in twice.stderr
 
@@ -107,7 +108,7 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
     """The changes up to a tick add up to what the reference says is valid, and going on adds nothing."""
     file, until = park / "listing1.rq", 1_200_000
     words = ["run", file, "--once", "--until", str(until), "--checkpoint", tmp_path / "k"]
-    words += ["--sink", f"parquet:{tmp_path / 'out'}"]
+    words += ["--output", f"parquet:{tmp_path / 'out'}"]
     query = compile(file.read_text("utf-8"), Catalog.load(park / "catalog.yaml"), language="sparql")
     wanted = Counter(rows(query.simulate().up_to(until)))
     for said in ("18 statements in, ", "going on from"):
@@ -139,7 +140,7 @@ def test_a_start_is_the_same_everywhere(spark: Any, park: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "all agree" in done.stdout
     done = transom(
-        "run", file, *words, "--once", "--checkpoint", tmp_path / "k", "--sink", f"parquet:{tmp_path / 'out'}"
+        "run", file, *words, "--once", "--checkpoint", tmp_path / "k", "--output", f"parquet:{tmp_path / 'out'}"
     )
     assert done.returncode == 0, done.stderr
     assert "told: 8 read = 4 used + 0 late + 0 rejected + 4 outside of --start and --until" in done.stderr
@@ -176,7 +177,7 @@ def test_messages_that_hold_all_about_their_subjects(spark: Any, park: Path, tmp
         done = transom("verify", park / name, "--splits", "1" if name == "star.rq" else "all")
         assert done.returncode == 0, done.stdout + done.stderr
         assert "all agree" in done.stdout
-    words = ["--once", "--until", "20", "--checkpoint", tmp_path / "k", "--sink", f"jsonl:{tmp_path / 'out'}"]
+    words = ["--once", "--until", "20", "--checkpoint", tmp_path / "k", "--output", f"jsonl:{tmp_path / 'out'}"]
     done = transom("run", park / "star.rq", *words)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[1:] == [

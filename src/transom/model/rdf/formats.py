@@ -12,6 +12,7 @@ from transom.model.rdf.abbreviate import abbreviate_term
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, LANG_STRING, RDF, STRING, BlankNode, Literal, Term
+from transom.model.view import WHOLE, View
 
 INTERVAL = "urn:transom:interval:"
 """IRI prefix of graphs that hold the statements of an interval; `urn:transom:interval:0:` has no end."""
@@ -36,12 +37,12 @@ def rows(answer: RdfAnswer) -> Iterator[Row]:
         yield truth.start, truth.end, 1, (truth.value,)
 
 
-def table(answer: RdfAnswer, prefixes: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+def table(answer: RdfAnswer, prefixes: Mapping[str, str], view: View = WHOLE) -> Iterator[tuple[str, ...]]:
     """Yield the header and rows of a text table for people: interval, multiplicity, and terms shortened by prefixes."""
     yield ("start", "end", "n", *answer.columns)
     previous: object = None
     for start, end, n, terms in rows(answer):
-        bounds = (str(start), "∞" if end is None else str(end))
+        bounds = (view.cell(start), "∞" if end is None else view.cell(end))
         if answer.sequences:
             bounds = ("", "") if previous == (start, end) else bounds
             previous = (start, end)
@@ -49,32 +50,40 @@ def table(answer: RdfAnswer, prefixes: Mapping[str, str]) -> Iterator[tuple[str,
         yield (*bounds, str(n), *cells)
 
 
-def lines(format: str, answer: RdfAnswer, start: int, until: int | None) -> Iterator[str]:
+def lines(format: str, answer: RdfAnswer, start: int, until: int | None, view: View = WHOLE) -> Iterator[str]:
     """Write an answer in a format (csv, jsonl, json, nq or jsonld), limited to the ticks from `start` to `until`.
 
     `until` None means no end.
     """
     if format == "json":
-        return results_lines(answer, start, until)
-    writers = {"csv": csv_lines, "jsonl": json_lines, "nq": quad_lines, "jsonld": json_ld_lines}
-    return writers[format](answer.during(start, until))
+        return results_lines(answer, start, until, view)
+    part = answer.during(start, until)
+    if format in ("csv", "jsonl"):
+        return csv_lines(part, view) if format == "csv" else json_lines(part, view)
+    return quad_lines(part) if format == "nq" else json_ld_lines(part)
 
 
-def csv_lines(answer: RdfAnswer) -> Iterator[str]:
+def csv_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
     """Write an answer as CSV with a header, terms as N-Triples; unbound variables and open ends are empty fields."""
     yield _csv(("start", "end", "n", *answer.columns))
     for start, end, n, terms in rows(answer):
-        yield _csv((start, end, n, *map(term_cell, terms)))
+        yield _csv((view.value(start), _end(end, view), n, *map(term_cell, terms)))
 
 
-def json_lines(answer: RdfAnswer) -> Iterator[str]:
+def _end(end: int | None, view: View) -> int | str | None:
+    """The end of an interval as data; None if it is open."""
+    return None if end is None else view.value(end)
+
+
+def json_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
     """Write an answer as JSON lines: start, end (null if open), multiplicity, and the bound terms as N-Triples."""
     for start, end, n, terms in rows(answer):
         bound = {name: term_cell(term) for name, term in zip(answer.columns, terms, strict=True) if term is not None}
-        yield _json({"start": start, "end": end, "n": n, **({"ask": terms[0]} if answer.truth else {"row": bound})})
+        times = {"start": view.value(start), "end": _end(end, view)}
+        yield _json({**times, "n": n, **({"ask": terms[0]} if answer.truth else {"row": bound})})
 
 
-def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None) -> Iterator[str]:
+def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None, view: View = WHOLE) -> Iterator[str]:
     """Write an answer as SPARQL Results JSON: one document for each period in which the answer does not change.
 
     Periods are limited to the ticks `first` to `last` (None: no end).
@@ -82,7 +91,8 @@ def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None) ->
     if answer.kind == "triples":
         raise UsageError("statements are no SPARQL results", hint="write them as nq or jsonld")
     for truth in answer.during(first, last).truth:
-        yield _json({"start": truth.start, "end": truth.end, "head": {}, "boolean": truth.value})
+        times = {"start": view.value(truth.start), "end": _end(truth.end, view)}
+        yield _json({**times, "head": {}, "boolean": truth.value})
     if answer.kind == "boolean":
         return
     for start, end in constant_periods(answer):
@@ -90,7 +100,8 @@ def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None) ->
             continue
         bindings = [_json_bindings(answer, solution) for solution in snapshot(answer, start)]
         head = {"vars": list(answer.columns)}
-        yield _json({"start": start, "end": end, "head": head, "results": {"bindings": bindings}})
+        times = {"start": view.value(start), "end": _end(end, view)}
+        yield _json({**times, "head": head, "results": {"bindings": bindings}})
 
 
 def quad_lines(answer: RdfAnswer) -> Iterator[str]:

@@ -16,7 +16,6 @@ from transom.model.types import Line, Point, Type
 from transom.runtime.results.results import Results
 from transom.spark.columns import TICK_NUMBER
 from transom.spark.event_time import EPOCH
-from transom.spark.printable import printable
 from transom.spark.result import result
 
 
@@ -32,9 +31,17 @@ class RowResults(Results[Answer]):
         return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))
 
     def show(self, frame: DataFrame, max_rows: int, print_table: Callable[[Answer], None]) -> bool:
-        """Print the first `max_rows` rows of a replay with Spark's `show`, which reports further rows; return False."""
-        printable(frame).show(max_rows, truncate=False)
-        return False
+        """Print the first `max_rows` rows of a replay with `print_table`; True if the replay has more rows."""
+        rows = self.plain(frame.limit(max_rows + 1)).collect()
+        print_table(self.shown_answer(rows[:max_rows]))
+        return len(rows) > max_rows
+
+    def shown_answer(self, rows: Sequence[Any]) -> Answer:
+        """The answer that a table shows of collected rows; a stream without the running index has no column for it."""
+        answer = self.answer(rows)
+        if answer.kind == "tagged-tuples" and not (rows and "index" in rows[0]):
+            return replace(answer, kind="stream")
+        return answer
 
     def collect_replay(self, frame: DataFrame, start: int, until: int | None) -> Answer:
         """Collect the answer of a replay from Spark; it has only the run's ticks already."""
