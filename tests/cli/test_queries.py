@@ -136,9 +136,12 @@ def test_fmt_of_several_files_and_of_stdin(mixed: Path) -> None:
     assert first.stdout.splitlines()[-1] == "3 queries: 1 in canonical form, 2 would change"
     assert transom("fmt", mixed).stdout.splitlines()[-1] == "3 queries: 1 in canonical form, 2 written anew"
     assert transom("fmt", "--check", mixed).returncode == 0
-    written = from_stdin(b"select weight from gate", "fmt", "-", "--language", "cql", "--catalog", CATALOG)
-    assert written.stdout == "SELECT weight\nFROM gate\n"
-    would = from_stdin(b"select weight from gate", "fmt", "-", "--check", "--language", "cql", "--catalog", CATALOG)
+    words = ["--language", "cql", "--catalog", CATALOG]
+    written = from_stdin(b"select weight from gate [now]", "fmt", "-", *words)
+    assert written.stdout == "SELECT weight\nFROM gate [NOW]\n"
+    would = from_stdin(
+        b"select weight from gate [now]", "fmt", "-", "--check", "--language", "cql", "--catalog", CATALOG
+    )
     assert (would.returncode, would.stdout) == (1, "<stdin>: would change\n")
 
 

@@ -71,6 +71,7 @@ def test_a_replay_says_it(
 ) -> None:
     pytest.importorskip("pyspark")
     from transom.cli import replay
+    from transom.model.view import WHOLE
     from transom.runtime import dataframe
     from transom.spark.input.rejected import RejectedRows
 
@@ -83,7 +84,7 @@ def test_a_replay_says_it(
     semantics = SimpleNamespace(folder_formats=())
     query: Any = SimpleNamespace(job=lambda *given, **more: job, physical=lambda **more: None, semantics=semantics)
     kernel: Any = SimpleNamespace(value="auto")
-    replay_query(query, None, "console", start=0, until=None, index=False, kernel=kernel)
+    replay_query(query, None, "console", WHOLE, start=0, until=None, index=False, kernel=kernel)
     assert len(shown) == 1
     path, said = capsys.readouterr().err.splitlines()
     assert path == "kernel: off"

@@ -30,7 +30,7 @@ def test_the_report_on_a_query_that_is_right() -> None:
 
 
 def test_the_report_on_an_error_says_where_it_is() -> None:
-    words = ["check", "--format", "json", "-q", "SELECT x FROM gate\nWHERE wieght < 5", "--language", "cql"]
+    words = ["check", "--format", "json", "-q", "SELECT weight FROM gate [NOW]\nWHERE wieght < 5", "--language", "cql"]
     checked = transom(*words, "-c", CATALOG)
     assert (checked.returncode, checked.stderr) == (1, "")
     [report] = json.loads(checked.stdout)["queries"]

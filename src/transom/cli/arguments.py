@@ -34,7 +34,7 @@ class CommandGroup(TyperGroup):
         return hide_flag_types(super().get_params(ctx))
 
 
-class TimeUnit(StrEnum):
+class TimeStyle(StrEnum):
     """How the times of an answer are printed."""
 
     instant = "instant"
@@ -92,7 +92,7 @@ Start = Annotated[
     typer.Option("--start", "-s", metavar="T", help="The first tick, as --until; rows before it do not count."),
 ]
 Time = Annotated[
-    TimeUnit | None,
+    TimeStyle | None,
     typer.Option(
         "--time", help="Times of the answer as instants or as ticks; default: instants if the catalog has an epoch."
     ),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transom.errors import QueryError, QueryWarning, TransomError, UsageError
+from transom.record import Record
 
 if TYPE_CHECKING:
     from transom.model.types import Value
@@ -30,8 +31,8 @@ class MapColour(StrEnum):
     speed = "speed"
 
 
-@dataclass(frozen=True, slots=True)
-class QuerySource:
+@dataclass(frozen=True, slots=True, repr=False)
+class QuerySource(Record):
     """A query to load: a file, or a `text` from stdin or the command line; messages call it by its `name`."""
 
     name: str

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from transom.cli.arguments import TimeUnit
+from transom.cli.arguments import TimeStyle
 from transom.cli.files import QuerySource, load_query
 from transom.cli.output import STRICT_MESSAGE, is_strict, warn
 from transom.errors import QueryError, RunWarning
@@ -39,12 +39,12 @@ def parse_first_shown(text: str | None, query: Query[Any]) -> int:
     return max(0, query.catalog.calendar.first_tick_from(instant))
 
 
-def answer_view(query: Query[Any], time: TimeUnit | None, first: str | None = None, *, empty: bool = True) -> View:
+def answer_view(query: Query[Any], time: TimeStyle | None, first: str | None = None, *, empty: bool = True) -> View:
     """The view that prints an answer: times by `--time`, from tick `first` on, with or without empty windows."""
     from transom.model.view import View
 
     calendar = query.catalog.calendar
-    instants = calendar.has_epoch if time is None else time is TimeUnit.instant
+    instants = calendar.has_epoch if time is None else time is TimeStyle.instant
     return View(calendar if instants else None, parse_first_shown(first, query), empty)
 
 

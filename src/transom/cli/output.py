@@ -6,7 +6,6 @@ import json as json_module
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -20,13 +19,14 @@ _json = False
 STRICT_MESSAGE = "warnings fail with --strict"
 
 
-@dataclass(slots=True)
 class Verbosity:
     """What a command prints beside its answer (`quiet`: no remarks), and whether a warning fails it (`strict`)."""
 
-    quiet: bool = False
-    strict: bool = False
-    warnings: int = 0
+    def __init__(self, quiet: bool = False, strict: bool = False) -> None:
+        """The options `--quiet` and `--strict` of a command that has printed no warning yet."""
+        self.quiet = quiet
+        self.strict = strict
+        self.warnings = 0
 
 
 _verbosity = Verbosity()

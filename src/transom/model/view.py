@@ -7,14 +7,15 @@ from datetime import datetime
 from math import gcd
 
 from transom.model.time import Calendar
+from transom.record import Record
 
 _MILLISECOND = 1_000
 _PRECISIONS = {1_000_000: "seconds", _MILLISECOND: "milliseconds", 1: "microseconds"}
 """How `isoformat` calls each unit of time, by its microseconds, the coarsest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+@dataclass(frozen=True, slots=True, repr=False)
+class View(Record):
     """What is printed of an answer, and its times: instants of a `calendar`, or ticks if that is None.
 
     What belongs to a tick before `first` is left out, and so are empty windows unless `empty`. The instant of a tick is
