@@ -37,7 +37,8 @@ def test_the_report_on_an_error_says_where_it_is() -> None:
     assert report["fine"] is False
     [error] = report["problems"]
     assert (error["line"], error["column"], error["end_line"], error["end_column"]) == (2, 7, 2, 13)
-    assert (error["severity"], error["code"], error["hint"]) == ("error", "NameProblem", "did you mean weight?")
+    assert (error["severity"], error["code"]) == ("error", "NameProblem")
+    assert error["hint"].startswith("did you mean gate.weight?")
 
 
 def test_the_report_on_a_warning_and_on_engines_that_refuse(tmp_path: Path) -> None:

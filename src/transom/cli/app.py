@@ -104,8 +104,12 @@ CsvGuard = Annotated[
 def main() -> None:
     """Run the command line: parse the arguments, run the command, print errors and exit."""
     atexit.register(gc.freeze)  # the last garbage collection costs 0.1 s and frees what the exit frees anyway
-    with report_errors():
-        app()
+    gc.disable()  # until a command begins: what the options are made of is never freed
+    try:
+        with report_errors():
+            app()
+    finally:
+        gc.enable()
 
 
 def print_version(requested: bool) -> None:
@@ -122,6 +126,7 @@ def main_options(
     ] = False,
 ) -> None:
     """The options before any command: `--version` prints the version and stops."""
+    gc.enable()
     output.set_verbosity()
 
 

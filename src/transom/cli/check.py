@@ -63,13 +63,12 @@ def check(
     totals = Totals()
     for source in sources:
         try:
-            loaded = load_query(source, catalog, parameters=parameters)
             with pause_garbage_collection():
-                engines = str(loaded.engines)
+                loaded = load_query(source, catalog, parameters=parameters)
+                engines, count = str(loaded.engines), len(query_warnings(loaded))
         except TransomError as error:
             totals.add_error(source, error, len(sources))
         else:
-            count = len(query_warnings(loaded))
             print_query_warnings(loaded, err=False)
             totals.add("with warnings" if count else "fine", 1 if count and strict else 0)
             refused = f"{count} {'warning' if count == 1 else 'warnings'}" if count and strict else "fine"

@@ -158,11 +158,13 @@ def load_query(
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
     """Disable garbage collection in the block, which creates many objects that are never freed."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()
 
 
 def _compile_source(
