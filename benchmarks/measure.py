@@ -5,20 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
+import shlex
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
+import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -289,11 +295,41 @@ def options(about: str | None, rows: int | None, times: int = 3) -> argparse.Arg
     return found
 
 
+@cache
+def machine() -> str:
+    """The machine and the versions that a measurement is about, in one line."""
+    cpu, memory = platform.machine(), ""
+    with suppress(OSError):
+        names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+        cpu = names[0].partition(":")[2].strip() if names else cpu
+        memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S607
+    version = java.split('"')[1] if '"' in java else "unknown"
+    python = platform.python_version()
+    return f"{os.cpu_count()} cores of {cpu}{memory}; Spark {pyspark.__version__}, Java {version}, Python {python}"
+
+
 def say(entry: Mapping[str, Any], results: Path | None = None) -> None:
-    """Print an entry as a line of JSON with the machine's load, and append it to `results`."""
-    line = json.dumps({**entry, "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)})
+    """Print an entry as a line of JSON with the machine, its load, the date and the command; append it to `results`."""
+    command = f"python -m benchmarks.{Path(sys.argv[0]).stem} {shlex.join(_without_results(sys.argv[1:]))}".strip()
+    circumstances = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": machine(),
+        "load": round(os.getloadavg()[0], 1),
+        "command": command,
+    }
+    line = json.dumps({**entry, **circumstances})
     print(line, flush=True)
     if results is not None:
         results.parent.mkdir(parents=True, exist_ok=True)
         with results.open("a") as file:
             file.write(line + "\n")
+
+
+def _without_results(arguments: Sequence[str]) -> list[str]:
+    """Command line arguments without `--results FILE`, which does not change a measurement."""
+    kept = list(arguments)
+    if "--results" in kept:
+        position = kept.index("--results")
+        del kept[position : position + 2]
+    return [argument for argument in kept if not argument.startswith("--results=")]
