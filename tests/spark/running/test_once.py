@@ -46,7 +46,7 @@ from transom.runtime.start import Running
 from transom.runtime.verify import micro_batches
 
 SNEEQL = "s01 s02 s03 s04 s05 s06 s07 s09 s11 s13 s14 s17 s19 s21 s26 s28 s34 s16"
-CQL = "c01 c02 c05 c06 c07 c09 c11 c13 c15 c17 c18 c20 c22 c24"
+CQL = "c01 c02 c05 c06 c07 c09 c11 c13 c15 c17 c18 c20 c22 c24 c25"
 SPARQL = "r02 r05 r08 r13 r16 r19 r22 r24 r26 r27 r28 r30 r34 r38"
 TOGETHER = 8
 """Cases in one test."""
