@@ -66,7 +66,7 @@ def intervals_to_changes(
 
 
 def _version_changes(node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """Convert the versions of a stored table to insertions and retractions at the ticks of `clock`.
+    """Convert the successive snapshots of a stored table to insertions and retractions at the ticks of `clock`.
 
     A version that equals the previous one gives no changes.
     """

@@ -122,9 +122,9 @@ def _local_files(scan: FileScan, pattern: str, folder: Path | None) -> list[str]
 
 
 def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
-    """Return the column names of a file, and the text that all files of one Spark reader share.
+    """Return the column names of a file, and its CSV header line or its Parquet schema as text.
 
-    That is the header of CSV or the schema of Parquet. Both are empty for formats whose files need not have equal
+    Files with the same text can be read by one Spark reader. Both are empty for formats whose files need not have equal
     columns.
     """
     if scan.form is Format.JSONL or scan.form.parsed_in_python:

@@ -70,7 +70,7 @@ class Grid:
 
     @property
     def share(self) -> float:
-        """The fraction of the grid cells that lie wholly inside or wholly outside the region."""
+        """The fraction of the grid cells that the region's boundary does not touch."""
         return 1.0 - self.cells.count(BORDER) / len(self.cells)
 
 

@@ -107,7 +107,7 @@ def _join_with_scans(
     nodes: tuple[PhysicalNode, PhysicalNode],
     predicate: list[Expression],
 ) -> PhysicalNode:
-    """Plan a join of rows that have validity intervals with a changing table, at each scan of the table.
+    """Plan the join of a stream's rows with a table that is read again at intervals.
 
     `nodes` are the planned `sides`; one of them is the table.
     """

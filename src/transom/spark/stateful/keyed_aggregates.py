@@ -73,7 +73,7 @@ def _machine_output(node: KeyedWindowAggregate) -> Schema:
 
 
 def _aggregate_rows(node: KeyedWindowAggregate, emitted: DataFrame) -> DataFrame:
-    """Build the result rows of aggregates of keyed windows, from the rows that the stateful machine emits."""
+    """Build the result rows of a keyed-window aggregate from the rows that its stateful operator emits."""
     keys = [F.col(f"c{n}") for n in range(len(node.key))]
     values = [F.col(f"c{len(keys) + n}") for n in range(len(node.spec.aggregates))]
     key_expressions: list[Expression] = [Named(a) for a in node.key]

@@ -131,7 +131,7 @@ final class SlidingSums {
         }
 
         /**
-         * Returns the sum of the floats in the current window, rounded once to a double. The integer sum holds, in
+         * Returns the window's sum: the integer sum in millionths plus `decimalSum`, rounded to a double. The first holds, in
          * millionths, the floats that are multiples of a millionth, and `decimalSum` is the sum of the others (null for
          * none).
          */

@@ -55,7 +55,7 @@ public final class JoinTree implements Machine {
         }
     }
 
-    /** Restores the joins of a join tree for one key from the bytes of `save`. */
+    /** Restores one key's join tree from `state`, the bytes that `save` returned. */
     public static JoinTree load(Spec spec, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "join tree");
         JoinTree machine = new JoinTree(spec);
