@@ -56,7 +56,7 @@ def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str |
     if upper == "WINDOW" and "STREAM" in expected and before.upper().endswith("NAMED"):
         return _named_window_hint(after)
     if before.upper().endswith("WINDOW") and expected == {"ELEMS", "RANGE"} and re.fullmatch(_NAME, word):
-        return "write GRAPH and the IRI of the stream: the window follows it in FROM NAMED STREAM"
+        return "write GRAPH and the IRI of the stream instead of WINDOW; its window belongs to FROM NAMED STREAM"
     if upper == "STREAM" and "OPTIONAL" in expected:
         stream = _STREAM.match(after)
         name = shorten(stream["stream"]) if stream else ":rooms"

@@ -41,7 +41,7 @@ ROW_ORDER = Gap(
     "Spark does not keep the order of these rows, and a row window counts them in order",
 )
 TRACK_ORDER = Gap(
-    "AvgSpd, PATHLENGTH, TRAJECTORY or PLACE over a join or a condition with a subquery",
+    "AvgSpd, PATHLENGTH, TRAJECTORY or PLACE in a query with a join, or with a subquery in a condition",
     "TrackAggregation",
     "they follow the rows of an object in order, and Spark does not keep the order of joined rows",
 )

@@ -154,7 +154,7 @@ def coordinate_unit_of(nodes: Sequence[Node], positions: Mapping[str | None, Pos
         if units:
             message, hint = "these positions have different units", "compare positions of sources with the same unit"
         else:
-            message = "POINT has no unit here: the unit comes from a source with positions, and FROM has none"
-            hint = f"declare `position` of {or_list([str(name) for name in positions])} in the catalog"
+            message = "POINT takes its unit from a source with positions, and no source in FROM has positions"
+            hint = f"declare the `position` of extent {or_list([str(name) for name in positions])} in the catalog"
         raise LanguageRule(message, span=nodes[0].span, hint=hint)
     return units.pop()

@@ -233,7 +233,7 @@ class _SneeqlTranslator(SelectTranslator):
             exact = exact_window([window.width, length, window.slide])
         if exact is None:
             return f"write for example {shorten(source)} [FROM NOW-299 TO NOW SLIDE 300 SEC] in FROM"
-        return f"write {shorten(source)} {exact} in FROM: the same rows, at the end of each window"
+        return f"write {shorten(source)} {exact} in FROM: it holds the same rows, and its result comes at its end"
 
     def scan_interval(self, window: ScanWindow) -> int:
         """Every how many ticks `[SCAN n unit]` creates a window; LanguageRule if 0 or counted in rows."""

@@ -123,7 +123,7 @@ class SelectTranslator:
             for part in nodes_in(node) if node is not None else ():
                 if isinstance(part, FunctionCall) and part.name in WINDOW_FUNCTIONS:
                     raise LanguageRule(
-                        f"{part.name} is not a function here: a window stands in brackets after its source",
+                        f"{part.name} is not a function here: a window is written in brackets after its source",
                         span=name_span(part),
                         hint=self.window_hint(source, window_of_call(part)),
                     )
