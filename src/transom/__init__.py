@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from transom.catalog.catalog import Catalog
     from transom.compiler import compile
     from transom.errors import (
+        AnswerWarning,
         CatalogError,
         CheckpointError,
         DataError,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "AnswerWarning",
     "Catalog",
     "CatalogError",
     "CheckpointError",

@@ -74,7 +74,7 @@ def test_from_keeps_intervals_that_are_valid_then() -> None:
 def test_a_time_that_from_does_not_understand() -> None:
     refused = transom("simulate", ROADS / "q2.sneeql", "--from", "noon")
     assert refused.returncode == 2
-    assert "--from 'noon' is no number of ticks" in refused.stderr
+    assert "--from: 'noon' is not a time" in refused.stderr
 
 
 def test_empty_windows_are_left_out_on_request(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.picture.drawing import number
-from transom.cli.files import load_query
+from transom.cli.files import load_query, query_source
 
 PARK = Path(__file__).parents[2] / "examples" / "windpark"
 
@@ -26,7 +26,7 @@ def colours_of(lane: ElementTree.Element) -> set[str | None]:
 
 @pytest.fixture(scope="module")
 def root() -> ElementTree.Element:
-    svg = load_query(PARK / "listing1.rq", None).picture().svg
+    svg = load_query(query_source(PARK / "listing1.rq", None, None), None).picture().svg
     return ElementTree.fromstring(svg)  # noqa: S314 - we wrote it
 
 

@@ -50,7 +50,6 @@ from transom.cli.files import (
 from transom.cli.options import answer_view, load_checked, parse_tick, report_warnings
 from transom.cli.output import fail_on_warnings, remark, say, use_json_lines, warn
 from transom.errors import TransomError, UsageError
-from transom.reports import MAP_ENDINGS, PICTURE_ENDINGS, check_drawing_name
 from transom.version import __version__
 
 if TYPE_CHECKING:
@@ -264,6 +263,8 @@ def picture(
 def picture_paths(sources: Sequence[QuerySource], output_path: Path) -> dict[QuerySource, Path]:
     """The file to draw each query into: `output_path`, or for several queries NAME.svg in that folder, made anew."""
     if len(sources) == 1:
+        from transom.reports import PICTURE_ENDINGS, check_drawing_name
+
         check_drawing_name(output_path, PICTURE_ENDINGS, "picture")
         return {sources[0]: output_path}
     if output_path.suffix:
@@ -297,6 +298,8 @@ def draw_map(
 ) -> None:
     """Draw where objects went: tracks, regions, the current window and where it slid."""
     output.set_verbosity(quiet=quiet, strict=strict)
+    from transom.reports import MAP_ENDINGS, check_drawing_name
+
     check_drawing_name(output_path, MAP_ENDINGS, "map")
     loaded = load_checked(query_source(file, query, language), catalog, parameters)
     with progress_bar(loaded) as watch:
