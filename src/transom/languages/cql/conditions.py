@@ -45,7 +45,10 @@ class SubqueryCondition:
 
 
 def split_conditions(node: Node | None) -> tuple[list[Node], list[Node]]:
-    """Split a WHERE condition at its ANDs into (conditions without subquery, conditions with one); two [] for None."""
+    """Split a WHERE condition at AND into two lists: conditions without subqueries, conditions with subqueries.
+
+    Both lists are empty for None.
+    """
     plain: list[Node] = []
     subquery_conditions: list[Node] = []
     pending = [] if node is None else [node]
@@ -66,7 +69,7 @@ def is_subquery_condition(node: Node) -> bool:
 
 
 def and_together(conditions: Sequence[Expression]) -> Expression | None:
-    """Join boolean expressions by AND; None if there are none."""
+    """Join boolean expressions by AND; returns None if there are none."""
     if not conditions:
         return None
     return conditions[0] if len(conditions) == 1 else call("AND", *conditions)
@@ -78,7 +81,10 @@ def reads_only(expression: Expression, attributes: frozenset[Attribute]) -> bool
 
 
 def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bool, number: int) -> SubqueryCondition:
-    """Make a WHERE subquery's columns unique by `number`, for a semi join on `conditions` (anti join if `negated`)."""
+    """Rename a WHERE subquery's columns uniquely, so that a semi join (anti join if `negated`) can use its plan.
+
+    `conditions` are those of the join. `number` counts the subqueries of the query, which makes the names unique.
+    """
     taken: set[str] = set()
     names: dict[Attribute, Attribute] = {}
     for attribute in plan.schema:
@@ -86,7 +92,7 @@ def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bo
         taken.add(names[attribute].label)
 
     def rename_column(expression: Expression) -> Expression:
-        """Replace a column of the subquery by its unique name in a join condition; other expressions are unchanged."""
+        """Replace a subquery's column in a join condition by its renamed column; other expressions are unchanged."""
         if isinstance(expression, Column) and expression.attribute in names:
             return Column(names[expression.attribute])
         return expression
@@ -97,7 +103,7 @@ def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bo
 
 
 def apply_set_operation(query: SetOperation, left: Windows, right: Windows) -> Windows:
-    """Translate `left UNION [ALL] right`, EXCEPT or INTERSECT; LanguageRule if the columns differ in number or type."""
+    """Translate UNION, EXCEPT or INTERSECT of two plans; raises LanguageRule if their columns are incompatible."""
     operator = query.combination.value
     if len(left.schema) != len(right.schema):
         raise LanguageRule(
@@ -132,7 +138,7 @@ def apply_set_operation(query: SetOperation, left: Windows, right: Windows) -> W
 
 
 def widen_columns(plan: Windows, target: Schema) -> Windows:
-    """Cast a plan's n-th column to name and type of the n-th in `target`; unchanged if the types agree."""
+    """Cast a plan's columns to those of `target`, in order; returns the plan unchanged if all types agree."""
     if [a.type for a in plan.schema] == [a.type for a in target]:
         return plan
     items = [
@@ -143,5 +149,5 @@ def widen_columns(plan: Windows, target: Schema) -> Windows:
 
 
 def distinct_relation(plan: Windows) -> Windows:
-    """Remove duplicate rows from each window of a plan, after the windows of all partition keys are merged into one."""
+    """Remove duplicate rows from each window of a plan, after merging the windows of all partition keys."""
     return WindowDistinct(WindowMerge(plan) if is_keyed(plan) else plan)

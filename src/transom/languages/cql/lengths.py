@@ -6,7 +6,7 @@ from transom.model.geometry.space import MICROMETRES, read_distance
 
 
 def metres_of(text: str) -> str | None:
-    """A distance such as `5 km` in metres, as a number; None if it is none.
+    """Convert a distance such as `5 km` to metres, a number as text; returns None if the text is not a distance.
 
     >>> metres_of("5 km")
     '5000'

@@ -78,13 +78,13 @@ _QUANTITY = re.compile(
 
 
 def parse(text: str) -> Query:
-    """Parse a CQL query to its syntax tree; ParseError with a span if it is malformed."""
+    """Parse the text of a CQL query to its syntax tree; raises ParseError, with the position, if it is malformed."""
     query: Query = parse_language("cql", _CqlBuilder(), text, TOKEN_NAMES, _advice)
     return query
 
 
 def _advice(failure: Failure) -> str | ParseError | None:
-    """CQL's hint for an unexpected word, or the ParseError for a number without a unit; None if it has neither."""
+    """Return CQL's hint for an unexpected word, a ParseError to raise for a number without a unit, or else None."""
     word, expected = failure.word, failure.expected
     upper = word.upper()
     in_window = bool(expected & {"RANGE", "SLIDE", "RATTR", "SATTR"})
@@ -110,7 +110,7 @@ def _advice(failure: Failure) -> str | ParseError | None:
 
 
 def _length_hint(unit: str, compared: re.Match[str]) -> str:
-    """Hint for the `unit` of a number that is `compared` with something: without it, in metres for a distance."""
+    """Return a hint to remove the `unit` from a number in a comparison, with distances converted to metres."""
     metres = metres_of(f"{compared['amount']} {unit}")
     if compared["measured"] is None or metres is None:
         return f"a number in a condition has no unit: leave {shorten(unit)} out"
@@ -122,7 +122,7 @@ def _length_hint(unit: str, compared: re.Match[str]) -> str:
 
 
 def _converter_hint(failure: Failure) -> str:
-    """Hint for an item after a converter: the converter around all items, if they are simple."""
+    """Return a hint for a select list such as `RSTREAM(a), b`: put the converter RSTREAM around the entire list."""
     first, others = _CONVERTED.search(failure.before), _ITEMS.match(failure.after)
     example = f": {first[1]}({first[2]}, {others[1].strip()})" if first and others else ""
     return f"put the converter around the whole list{example}"
@@ -147,7 +147,7 @@ class _CqlBuilder(ClauseBuilder):
     """Builds the syntax tree of a CQL query from its parse tree."""
 
     def start(self, meta: Meta, children: list[Any]) -> Query:
-        """Unwrap the root of the parse tree: the syntax tree of the entire query."""
+        """Return the syntax tree of the entire query, which is the only child of the parse tree's root."""
         query: Query = children[0]
         return query
 
@@ -163,12 +163,12 @@ class _CqlBuilder(ClauseBuilder):
         return Convert(converter_of(children[0]), children[1], span_of_meta(meta))
 
     def select(self, meta: Meta, children: list[Clause]) -> Query:
-        """Build the syntax node of a SELECT from its clauses, each a dict of node fields and an offset in the text."""
+        """Build the syntax node of a SELECT from its clauses: pairs (fields of the node, offset in the text)."""
         clauses: dict[str, Any] = {name: content for fields, _ in children for name, content in fields.items()}
         return Select(span=span_of_meta(meta), starts=tuple(start for _, start in children), **clauses)
 
     def select_clause(self, meta: Meta, children: list[Any]) -> Clause:
-        """The select list as fields of the SELECT node (items, DISTINCT, converter), with its offset in the text."""
+        """Return the fields of the SELECT node that the select list sets, and the offset of the list in the text."""
         *keywords, items = children
         fields: dict[str, Any] = {"items": (), "star_span": items} if isinstance(items, Span) else {"items": items}
         for keyword in keywords:
@@ -181,15 +181,15 @@ class _CqlBuilder(ClauseBuilder):
         return fields, meta.start_pos
 
     def item_list(self, meta: Meta, children: list[Any]) -> tuple[Any, ...]:
-        """Collect the items of a select list into a tuple."""
+        """Return the items of a select list as a tuple."""
         return tuple(children)
 
     def from_clause(self, meta: Meta, children: list[Any]) -> Clause:
-        """FROM as the field `tables` of the SELECT node, with the offset of the clause in the query text."""
+        """Return the FROM clause as the field `tables` of the SELECT node, with its offset in the query text."""
         return {"tables": tuple(children)}, meta.start_pos
 
     def first_clause(self, meta: Meta, children: list[Any]) -> Clause:
-        """`FIRST n [PER a, ...] BY b` as a field of the SELECT node, with the clause's offset in the query text."""
+        """Return `FIRST n [PER a, ...] BY b` as a field of the SELECT node, with its offset in the query text."""
         count, *per, by = children
         return {"first": FirstClause(whole_number(count), by, tuple(per), span_of_meta(meta))}, meta.start_pos
 
@@ -199,7 +199,10 @@ class _CqlBuilder(ClauseBuilder):
         return Join(left, right, on, any(keyword.type == "LEFT" for keyword in keywords), span_of_meta(meta))
 
     def source(self, meta: Meta, children: list[Any]) -> Source:
-        """Build the syntax node of a FROM source, renamed by `source AS r` or `r = source`; ParseError for both."""
+        """Build the syntax node of a FROM source with its alias and window; raises ParseError for two aliases.
+
+        An alias is written `source AS r` or `r = source`.
+        """
         aliases = [c for c in children if isinstance(c, _Alias)]
         if isinstance(children[0], str):
             if children[1] != "=":
@@ -218,19 +221,19 @@ class _CqlBuilder(ClauseBuilder):
         return Source(input, aliases[0].name if aliases else None, window, span_of_meta(meta), span)
 
     def subquery(self, meta: Meta, children: list[Any]) -> tuple[Query, Span]:
-        """A subquery in FROM as the pair of its syntax tree and its span in the text."""
+        """Return a subquery in FROM as the pair (syntax tree, span in the text)."""
         return (children[0], span_of_meta(meta))
 
     def extent(self, meta: Meta, children: list[Any]) -> tuple[str, Span]:
-        """The name of an extent in FROM, with its span."""
+        """Return the name of an extent (source or table) in FROM, with its span in the text."""
         return (children[0], span_of_meta(meta))
 
     def alias(self, meta: Meta, children: list[Any]) -> _Alias:
-        """The alias in `AS alias`, with its span."""
+        """Return the alias in `AS alias`, with its span in the text."""
         return _Alias(children[0], span_of_meta(meta))
 
     def window(self, meta: Meta, children: list[Any]) -> WindowClause:
-        """Build the syntax node of a window, `[PARTITION BY keys range, slide]`; ParseError if it has two slides."""
+        """Build the syntax node of a window `[PARTITION BY keys range, slide]`; raises ParseError for two slides."""
         [(keys, parts)] = children if isinstance(children[0], tuple) else [((), children[0])]
         now = any(isinstance(clause, Token) and clause.type == "NOW" for clause in parts)
         ranges = tuple(clause for clause in parts if isinstance(clause, RangeClause))
@@ -240,16 +243,16 @@ class _CqlBuilder(ClauseBuilder):
         return WindowClause(keys, ranges, slides[0] if slides else None, now, span_of_meta(meta))
 
     def keyed(self, meta: Meta, children: list[Any]) -> tuple[tuple[Name, ...], list[Any]]:
-        """The PARTITION BY keys of a window as a tuple, and the list of ranges and slides after them."""
+        """Return a window's PARTITION BY keys as a tuple, and the list of its ranges and slides."""
         name, rest = children
         return ((name, *rest[0]), rest[1]) if isinstance(rest, tuple) else ((name,), rest)
 
     def frame(self, meta: Meta, children: list[Any]) -> list[Any]:
-        """Unwrap the ranges, slides and keywords between a window's brackets into one list."""
+        """Return the ranges, slides and keywords between the brackets of a window as a single list."""
         return children[0] if isinstance(children[0], list) else children
 
     def parts(self, meta: Meta, children: list[Any]) -> list[Any]:
-        """Return a window's ranges and slides; ParseError if none is a range, or if another range is with UNBOUNDED."""
+        """Return a window's ranges and slides; raises ParseError if it has no range, or UNBOUNDED and another range."""
         unbounded = next((clause for clause in children if isinstance(clause, Token)), None)
         if unbounded is not None and any(isinstance(clause, RangeClause) for clause in children):
             raise ParseError(
@@ -264,7 +267,7 @@ class _CqlBuilder(ClauseBuilder):
         return children
 
     def unbounded_range(self, meta: Meta, children: list[Any]) -> Token:
-        """The token UNBOUNDED, which represents the range `RANGE UNBOUNDED` or `ROWS UNBOUNDED` in a window."""
+        """Return the token UNBOUNDED, which stands for RANGE UNBOUNDED or ROWS UNBOUNDED in a window."""
         token: Token = children[0]
         return token
 
@@ -298,7 +301,7 @@ class _CqlBuilder(ClauseBuilder):
         return SlideClause(RowQuantity(whole_number(children[-1]), span_of(children[-1])), None, span_of_meta(meta))
 
     def quantity(self, meta: Meta, children: list[Token]) -> _QuantityWithDomain:
-        """Parse `'5 km'` or `5 km`, a number and a unit; the quotes may also contain RATTR or SATTR and a domain."""
+        """Parse a length with its unit, such as `5 km` or `'5 km'`; in quotes, RATTR SPACE and the like may follow."""
         if len(children) == 2:
             amount = exact_decimal(str(children[0]), span_of(children[0]))
             return _QuantityWithDomain(Quantity(amount, children[1].lower(), span_of_meta(meta), span_of(children[1])))
@@ -332,7 +335,7 @@ class _CqlBuilder(ClauseBuilder):
 
 
 def unknown_unit(unit: str, span: Span) -> NameProblem:
-    """The NameProblem for a unit that does not exist, with the nearest one."""
+    """Return the NameProblem for an unknown unit; its hint names the most similar unit, or some units."""
     matches = difflib.get_close_matches(unit.lower(), [*UNITS, *MICROMETRES], 1, 0.6)
     hint = f"did you mean {matches[0]}?" if matches else "units are seconds, minutes, hours, days, m, km and others"
     strange = next((character for character in unit if not character.isascii()), None)
@@ -342,12 +345,16 @@ def unknown_unit(unit: str, span: Span) -> NameProblem:
 
 
 def converter_of(token: Token) -> Converter:
-    """The converter (RStream, IStream or DStream) that a token names."""
+    """Return the converter (RStream, IStream or DStream) that a token names."""
     return Converter[token.upper()]
 
 
 def quantity_with_domain(children: list[Any], keyword: str) -> tuple[Quantity, Domain | None]:
-    """(quantity, domain) of a range or slide; SPACE or TIME follows `keyword` (RATTR, SATTR), None if it is missing."""
+    """Return the length of a range or slide, and its domain: SPACE, TIME, or None if the query does not say it.
+
+    The domain follows `keyword`, which is RATTR for a range and SATTR for a slide. Raises ParseError if the quotes
+    contain the other keyword, or a second domain follows them.
+    """
     quoted: _QuantityWithDomain = next(c for c in children if isinstance(c, _QuantityWithDomain))
     domain_token = next((c for c in children if isinstance(c, Token) and c.type == "DOMAIN"), None)
     if quoted.domain is None:
@@ -363,7 +370,7 @@ def quantity_with_domain(children: list[Any], keyword: str) -> tuple[Quantity, D
 
 
 def exact_decimal(text: str, span: Span) -> Decimal:
-    """Parse a decimal number exactly; ParseError at `span` if it has too many digits before or after the point."""
+    """Parse a decimal number exactly; raises ParseError at `span` if it has too many digits."""
     number = Decimal(text)
     if number.adjusted() > MAX_DIGITS or number.as_tuple().exponent < -MAX_DIGITS:  # type: ignore[operator]
         raise ParseError(f"a length has at most {MAX_DIGITS} digits on each side of the point", span=span, hint=LENGTH)

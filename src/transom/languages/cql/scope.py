@@ -48,24 +48,27 @@ class LocatedSource(VisibleSource):
 
     @property
     def point(self) -> Expression:
-        """The expression that computes a row's position from the columns of this source, of type POINT."""
+        """The expression that computes a row's position, of type POINT, from the columns of this source."""
         assert self.position is not None  # noqa: S101 - callers ask first
         return point_expression(find_position_columns(self.schema, self.position), self.position)
 
     @property
     def time(self) -> Expression:
-        """The expression that reads a row's tick; as a side effect, the source's window keeps the tick as a column."""
+        """The expression that reads a row's tick; reading it makes the source's window keep the tick as a column."""
         return self.column(Attribute("tick", Type.INTEGER, self.qualifier))
 
     def stamp(self, name: str) -> Expression:
-        """The expression for g, a row's position (a number if it has one coordinate), or for t, its tick."""
+        """Return the expression for the stamp `g` (the position of a row) or `t` (its tick).
+
+        A position with a single coordinate is a number.
+        """
         if name == "t":
             return self.time
         columns = () if self.position is None else find_position_columns(self.schema, self.position)
         return Column(columns[0]) if len(columns) == 1 else self.point
 
     def has_stamp(self, name: str) -> bool:
-        """Whether rows have the stamp `name`, g (a position) or t (a tick); a declared column of that name hides it."""
+        """Whether rows have the stamp `name` (g: position, t: tick); a declared column of that name hides it."""
         if self.schema.find(None, name):
             return False
         return self.tagged if name == "t" else self.position is not None
@@ -105,11 +108,14 @@ class RelationScope(SourceScope):
 
     @property
     def located(self) -> Sequence[LocatedSource]:
-        """The FROM sources that may have positions."""
+        """The sources of FROM that may have positions."""
         return [source for source in self.visible if isinstance(source, LocatedSource)]
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """Translate a spatial function; None for other nodes, LanguageRule for Stamps and track aggregates."""
+        """Translate a call of a spatial function; returns None for any other expression.
+
+        Raises LanguageRule for Stamps and for aggregates over positions such as AvgSpd, which are not allowed here.
+        """
         refuse_length_with_unit(node)
         if not isinstance(node, FunctionCall):
             return None
@@ -127,9 +133,11 @@ class RelationScope(SourceScope):
         return self.spatial_call(node, self)
 
     def spatial_call(self, node: FunctionCall, scope: SpatialScope) -> Expression | None:
-        """Translate a call of a spatial function in `scope`, this one or the one after grouping; None for others.
+        """Translate a call of a spatial function; returns None for a call of any other function.
 
-        NameProblem for the functions of other systems; swapped coordinates are warned of.
+        `scope` is this scope, or the scope after grouping.
+
+        Raises NameProblem for the functions of other systems, and warns of swapped coordinates.
         """
         refuse_standard_function(node, self.regions)
         if node.name not in SPATIAL:
@@ -140,16 +148,16 @@ class RelationScope(SourceScope):
         return translate_spatial_call(node, scope)
 
     def coordinate_unit(self, nodes: Sequence[Node]) -> int:
-        """The coordinate unit of the positions that some expressions read, in micrometres; 0 for longitude/latitude."""
+        """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude."""
         return coordinate_unit_of(nodes, {source.qualifier: source.position for source in self.located})
 
     def resolve(self, name: Name) -> Expression:
-        """Resolve a name to an attribute, a stamp (g or t), a parameter or a column of the outer query."""
+        """Resolve a name to an attribute, a position g, a tick t, a parameter or a column of the outer query."""
         source = self.stamp_source(name)
         return SourceScope.resolve(self, name) if source is None else source.stamp(name.name)
 
     def stamp_source(self, name: Name) -> LocatedSource | None:
-        """The source whose position (g) or tick (t) a name means; None for other names, NameProblem if ambiguous."""
+        """Return the source whose position (g) or tick (t) a name means, or None; raises NameProblem if ambiguous."""
         if name.name not in STAMPS or any(v.schema.find(name.qualifier, name.name) for v in self.visible):
             return None
         sources = [s for s in self.located if name.qualifier in (None, s.qualifier) and s.has_stamp(name.name)]
@@ -159,7 +167,7 @@ class RelationScope(SourceScope):
         return sources[0] if sources else None
 
     def resolve_unknown(self, name: Name) -> Expression:
-        """Resolve a name that no source has: a column of the outer query, else a parameter (C8)."""
+        """Resolve a name that no source has: as a column of the outer query, else as a parameter (C8)."""
         outer_column = None if self.outer is None else self.outer.column(name)
         if outer_column is not None:
             return outer_column
@@ -178,7 +186,7 @@ class RelationScope(SourceScope):
         raise NameProblem(f"no attribute is called {label}", span=name.span, hint=hint)
 
     def column(self, name: Name) -> Expression | None:
-        """Resolve a name in a subquery to a column of this outer query; None if this query has no such column."""
+        """Resolve a name of a subquery as a column of this outer query; returns None if there is no such column."""
         source = self.stamp_source(name)
         if source is None and not any(
             v.schema.find(name.qualifier, name.name) or v.tag(name.qualifier, name.name) for v in self.visible
@@ -188,7 +196,7 @@ class RelationScope(SourceScope):
 
 
 def parameter_constant(name: str, value: Value) -> Constant:
-    """A parameter's value as a constant, typed by its Python type; UsageError if no SQL type corresponds."""
+    """Return a parameter's value as a constant of the matching SQL type; raises UsageError if there is no such type."""
     types: list[tuple[type, Type]] = [
         *((bool, Type.BOOLEAN), (int, Type.INTEGER), (float, Type.FLOAT), (str, Type.STRING)),
         *((Decimal, Type.DECIMAL), (datetime, Type.TIMESTAMP)),
@@ -209,7 +217,7 @@ class TrackGroupScope(GroupScope):
     tracks: dict[tuple[TrackFunction, str | None], TrackAggregate] = field(default_factory=dict)
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """The column of a grouping key or (track) aggregate, or a translated spatial call; None for other nodes."""
+        """Return the column of a grouping key or aggregate, or translate a spatial call; None for other nodes."""
         refuse_length_with_unit(node)
         if isinstance(node, FunctionCall) and node.name in TRACKS:
             return Column(self.track(node).attribute)
@@ -224,11 +232,14 @@ class TrackGroupScope(GroupScope):
         return self.relations.regions
 
     def coordinate_unit(self, nodes: Sequence[Node]) -> int:
-        """The coordinate unit of the positions that some expressions read, in micrometres; 0 for longitude/latitude."""
+        """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude."""
         return self.relations.coordinate_unit(nodes)
 
     def track(self, node: FunctionCall) -> TrackAggregate:
-        """The aggregate over positions for a call such as AvgSpd(R), registered on first use; R names a FROM source."""
+        """Return the aggregate over positions for a call such as AvgSpd(R), where R names a source of FROM.
+
+        The first call of each aggregate adds it to `tracks`.
+        """
         function, source = TRACKS[node.name], self.track_source(node)
         if (function, source.qualifier) not in self.tracks:
             attribute = unique_attribute(
@@ -243,7 +254,7 @@ class TrackGroupScope(GroupScope):
         return self.tracks[function, source.qualifier]
 
     def _warn_about_objects(self, node: FunctionCall, source: LocatedSource) -> None:
-        """Add a warning if the path that a call aggregates runs through rows of several objects of `source`."""
+        """Warn if a call such as AvgSpd(R) computes a single path through the rows of several moving objects."""
         name = source.object
         if name is None or name in self.relations.conditions or len(self.relations.visible) > 1:
             return
@@ -255,12 +266,15 @@ class TrackGroupScope(GroupScope):
             self.relations.warnings.append(Remark(message, node.span))
 
     def track_source(self, node: FunctionCall) -> LocatedSource:
-        """The FROM source whose positions a call such as AvgSpd(R) aggregates."""
+        """Return the FROM source whose positions a call such as AvgSpd(R) aggregates."""
         return relation_argument(node, self.relations)
 
 
 def relation_argument(node: FunctionCall, scope: RelationScope) -> LocatedSource:
-    """The FROM source that AvgSpd(R) or Stamps(R) names, or the only one for *; LanguageRule if it has no positions."""
+    """Return the FROM source that AvgSpd(R) or Stamps(R) names; raises LanguageRule if it has no positions.
+
+    For `*` it is the only source with positions.
+    """
     label = FUNCTION_SPELLINGS.get(node.name, node.name)
     located = [source for source in scope.located if source.position is not None and source.tagged]
     names = ", ".join(f"{label}({source.qualifier})" for source in located if source.qualifier)

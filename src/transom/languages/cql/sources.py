@@ -38,7 +38,10 @@ class SourceItem:
     keys: tuple[Attribute, ...] = ()
 
     def check(self) -> None:
-        """Require a window on a stream and none on a relation, else LanguageRule; resolve the PARTITION BY keys."""
+        """Check that a stream has a window and a table or relation has none, and resolve the PARTITION BY keys.
+
+        Raises LanguageRule if the check fails.
+        """
         window = self.source.window
         if isinstance(self.input, StoredTable) or not is_stream(self.input):
             if window is not None:
@@ -58,7 +61,10 @@ class SourceItem:
         _ = self.plan()
 
     def partition_attribute(self, index: int) -> Attribute:
-        """The attribute that PARTITION BY name `index` (from 0) means; LanguageRule unless exactly one matches."""
+        """Return the attribute that the `index`-th name of PARTITION BY means, counted from 0.
+
+        Raises LanguageRule if there is no such attribute, or if there are several.
+        """
         window = self.source.window
         assert window is not None  # noqa: S101 - check() checked it
         name = window.partition[index]
@@ -72,7 +78,7 @@ class SourceItem:
         return matches[0]
 
     def plan(self) -> Windows:
-        """The plan of this source as a relation: a scan of its table, its subquery, or a window over its stream."""
+        """Return the plan of this source: a scan of its table, its subquery, or a window over its stream."""
         if isinstance(self.input, StoredTable):
             return table_window(self.input)
         window = self.source.window
@@ -91,7 +97,7 @@ class SourceItem:
         return (*self.visible.schema, *self.visible.used)
 
     def remarks(self) -> Iterator[Remark]:
-        """Yield warnings about a window that is legal but probably not intended."""
+        """Yield warnings about a window that is legal but probably not what the author meant."""
         plan, window = self.plan(), self.source.window
         if not isinstance(plan, Window) or window is None:
             return
@@ -119,7 +125,7 @@ class SourceItem:
         return self.window_translator.object is not None or self.window_translator.has_several_objects
 
     def output_position(self, columns: Sequence[NamedExpression]) -> Position | None:
-        """The position of this source's rows in output `columns`; None if it has none, or a coordinate is left out."""
+        """Return the position of this source's rows in the output `columns`, or None if a coordinate is missing."""
         position = self.visible.position
         if position is None:
             return None
@@ -156,7 +162,7 @@ FromItem: TypeAlias = SourceItem | JoinedItem
 
 
 def first_source_name(tables: Sequence[Table]) -> str:
-    """The name of the first source of FROM for messages: its alias, or its extent's name."""
+    """Return the name of the first source in FROM, for messages: its alias, else its declared name."""
     table = tables[0]
     while isinstance(table, Join):
         table = table.left
@@ -176,7 +182,7 @@ def source_items(item: FromItem) -> Iterator[SourceItem]:
 
 
 def from_item_relation(item: FromItem) -> Windows:
-    """The plan for the windows of a FROM item: those of one source, or a left-deep tree of joins."""
+    """Return the plan of a FROM item: the windows of a single source, or a left-deep tree of joins."""
     match item:
         case SourceItem():
             return item.plan()
@@ -188,7 +194,7 @@ def from_item_relation(item: FromItem) -> Windows:
 
 
 def from_clause_relation(items: list[FromItem]) -> Windows:
-    """The plan for the windows of an entire FROM clause: its items, joined left to right as a cross product (C16)."""
+    """Return the plan of an entire FROM clause: the cross product of its items, from left to right (C16)."""
     plan = from_item_relation(items[0])
     for item in items[1:]:
         plan = RelationJoin(plan, from_item_relation(item), TRUE)

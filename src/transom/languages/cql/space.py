@@ -28,7 +28,7 @@ class SpatialScope(Scope, Protocol):
         ...
 
     def coordinate_unit(self, nodes: Sequence[Node]) -> int:
-        """The coordinate unit of the positions that some expressions read, in micrometres; 0 for longitude/latitude."""
+        """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude."""
         ...
 
 
@@ -53,7 +53,7 @@ _MEASURED = {"DISTANCE", "WITHIN", "SPEED", "HEADING"}
 
 
 def translate_spatial_call(node: FunctionCall, scope: SpatialScope) -> Expression:
-    """Translate a call of a spatial function such as DISTANCE; TypeProblem if the arguments do not fit."""
+    """Translate a call of a spatial function such as DISTANCE; raises TypeProblem if the arguments do not fit."""
     kinds, example = SPATIAL_SIGNATURES[node.name]
     if node.star or len(node.arguments) != len(kinds):
         count = f"{len(kinds)} argument{'s' if len(kinds) > 1 else ''}"
@@ -83,7 +83,10 @@ def translate_spatial_call(node: FunctionCall, scope: SpatialScope) -> Expressio
 
 
 def translate_argument(kind: str, node: Node, scope: SpatialScope, example: str) -> Expression:
-    """Translate an argument of `kind` p(oint), s(hape), n(umber), l(ength), t(ick); errors suggest `example`."""
+    """Translate an argument of a spatial function, which must be of a `kind` such as p (point) or l (length).
+
+    The kinds are p(oint), s(hape), n(umber), l(ength) and t(ick). Errors suggest the call `example`.
+    """
     if kind == "p":
         return translate_point(node, scope, example)
     if kind == "s":
@@ -102,7 +105,10 @@ def translate_argument(kind: str, node: Node, scope: SpatialScope, example: str)
 
 
 def translate_point(node: Node, scope: SpatialScope, example: str) -> Expression:
-    """Translate a point, or a number as a point on a line; TypeProblem with the hint `example` for other types."""
+    """Translate an expression to a point; a number is a point on a line; raises TypeProblem for other types.
+
+    The hint of the error is the call `example`.
+    """
     expression = translate(node, scope)
     if expression.type.is_number and expression.type is not Type.NULL:
         return call("POINT", expression)
@@ -116,7 +122,7 @@ def translate_point(node: Node, scope: SpatialScope, example: str) -> Expression
 
 
 def translate_length(node: Node) -> Expression:
-    """Translate a length in quotes such as '5 km' to a constant in micrometres; TypeProblem if it is malformed."""
+    """Translate a length in quotes such as '5 km' to a constant in micrometres; raises TypeProblem if malformed."""
     try:
         return Constant(read_distance(node.value if isinstance(node, SqlLiteral) else None), Type.INTEGER)  # type: ignore[arg-type]
     except (ValueError, AttributeError):
@@ -126,7 +132,7 @@ def translate_length(node: Node) -> Expression:
 
 
 def region_name(node: Node, scope: SpatialScope) -> str:
-    """The name of the region that INSIDE's second argument means; NameProblem if the catalog does not declare it."""
+    """Return the name of the region in `INSIDE(g, Zone)`; raises NameProblem if the catalog does not declare it."""
     if not isinstance(node, Name) or node.qualifier is not None:
         raise LanguageRule("INSIDE takes a position and a region", span=node.span, hint="write INSIDE(g, Zone)")
     if node.name not in scope.regions:
@@ -136,7 +142,10 @@ def region_name(node: Node, scope: SpatialScope) -> str:
 
 
 def check_geodesic(region: Region, geodesic: bool, span: Span) -> None:
-    """LanguageRule at `span` if a region is on the earth and a position on the plane (not `geodesic`) or vice versa."""
+    """Raise LanguageRule if a region is on the earth and a position on the plane, or the other way round.
+
+    `geodesic` says whether the position is on the earth; the error is at `span`.
+    """
     if region.geodesic != geodesic:
         region_surface, position_surface = ("the earth", "the plane") if region.geodesic else ("the plane", "the earth")
         hint = "use a region and a position on the same surface"
@@ -146,7 +155,11 @@ def check_geodesic(region: Region, geodesic: bool, span: Span) -> None:
 
 
 def coordinate_unit_of(nodes: Sequence[Node], positions: Mapping[str | None, Position | None]) -> int:
-    """The unit of the positions g in `nodes`, in micrometres, 0 if geodesic; LanguageRule if their sources disagree."""
+    """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude.
+
+    `positions` are those of the sources by name. Raises LanguageRule if their units differ, or if there are no
+    positions.
+    """
     names = [part for node in nodes for part in nodes_in(node) if isinstance(part, Name) and part.name == "g"]
     qualifiers = {name.qualifier for name in names} - {None} or set(positions)
     units = {0 if p.geodesic else p.unit for q, p in positions.items() if q in qualifiers and p is not None}

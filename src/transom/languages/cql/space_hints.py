@@ -36,7 +36,10 @@ _LATITUDES, _LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long
 
 
 def refuse_standard_function(call: FunctionCall, regions: Collection[str]) -> None:
-    """Raise NameProblem for a call of an ST_ function, with the call to write instead; `regions`: those declared."""
+    """Raise NameProblem for a call of an ST_ function such as ST_Distance; its hint has the call to write instead.
+
+    `regions` are the declared regions. Other calls are accepted.
+    """
     if not call.name.startswith("ST_"):
         return
     hint = _ST_TRACKS.get(
@@ -56,7 +59,7 @@ def refuse_standard_function(call: FunctionCall, regions: Collection[str]) -> No
 
 
 def _argument_text(call: FunctionCall, index: int) -> str:
-    """The text of an argument of an ST_ function for the function here: the metres of ST_DWithin get their unit."""
+    """Return the text of an ST_ function's argument for a hint; the distance of ST_DWithin gets the unit m."""
     argument = call.arguments[index]
     if call.name == "ST_DWITHIN" and index == 2 and isinstance(argument, SqlLiteral) and argument.value is not None:
         return f"'{argument.value} m'"
@@ -64,7 +67,7 @@ def _argument_text(call: FunctionCall, index: int) -> str:
 
 
 def refuse_length_with_unit(node: Node) -> None:
-    """Raise TypeProblem for a distance compared with a text such as '5 km', with the condition to write instead."""
+    """Raise TypeProblem if a distance is compared with a text such as '5 km'; its hint has the right condition."""
     if not isinstance(node, Binary) or node.operator not in COMPARISONS:
         return
     for measured, bound, turned in ((node.left, node.right, False), (node.right, node.left, True)):
@@ -83,7 +86,10 @@ def refuse_length_with_unit(node: Node) -> None:
 
 
 def swapped_coordinates(call: FunctionCall, positions: Iterable[Position | None]) -> Remark | None:
-    """The warning for a call of POINT with a latitude before a longitude; `positions`: those of the sources."""
+    """Return a warning if POINT is called with the latitude before the longitude, else None.
+
+    `positions` are those of the sources in FROM.
+    """
     if call.name != "POINT" or len(call.arguments) != 2:
         return None
     first, second = call.arguments
@@ -99,5 +105,5 @@ def swapped_coordinates(call: FunctionCall, positions: Iterable[Position | None]
 
 
 def _is_called(name: str, endings: Iterable[str]) -> bool:
-    """Whether a column's name is one of `endings`, or ends with one of them after an underscore."""
+    """Whether a column's name is one of `endings`, or ends with an underscore and one of `endings`."""
     return any(name.lower() == word or name.lower().endswith(f"_{word}") for word in endings)

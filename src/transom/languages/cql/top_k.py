@@ -30,12 +30,12 @@ class _TopK:
     per: tuple[Expression, ...]
 
     def apply(self, plan: Windows) -> Windows:
-        """Plan FIRST n: keep the first rows of each window, after the windows of all partition keys are merged."""
+        """Keep the first n rows of each window of a plan, after merging the windows of all partition keys."""
         return WindowTopK(merge_keys(plan), self.per, self.by, self.count)
 
 
 def translate_first(first: FirstClause | None, scope: Scope) -> _TopK | None:
-    """Translate `FIRST n [PER ...] BY ...`; None if the query has no such clause, TypeProblem if BY has no order."""
+    """Translate `FIRST n [PER ...] BY ...`; returns None without it, raises TypeProblem if BY has no order."""
     if first is None:
         return None
     if not first.count:

@@ -85,7 +85,7 @@ from transom.model.types import Value
 def translate(
     query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: StreamViews = unsupported_view
 ) -> Translation:
-    """Translate a CQL query to a plan; unknown names are `parameters` (C8); `views` plans extents that are queries."""
+    """Translate a CQL query to a plan; `parameters` are values of names, `views` plans sources that are queries."""
     translator = _CqlTranslator(catalog, parameters=ParameterValues(parameters or {}, catalog.parameters), views=views)
     plan = translator.query(query)
     if not is_stream(plan):
@@ -110,7 +110,7 @@ class _PreparedSelect:
         return [item for table in self.tables for item in source_items(table)]
 
     def plan(self) -> Windows:
-        """The plan of FROM and WHERE; subqueries of WHERE become semi joins, negated ones anti joins."""
+        """Return the plan of FROM and WHERE; subqueries in WHERE become semi joins, negated ones anti joins."""
         plan = from_clause_relation(self.tables)
         if self.where is not None:
             plan = WindowSelect(plan, self.where)
@@ -153,14 +153,14 @@ class _CqlTranslator(SelectTranslator):
                 assert_never(query)
 
     def translate_relation(self, query: Query, message: str, hint: str) -> Windows:
-        """Translate a query that must be a relation; LanguageRule with `message` and `hint` if it is a stream."""
+        """Translate a query that must be a relation; raises LanguageRule with `message` and `hint` for a stream."""
         plan = self.query(query)
         if is_stream(plan):
             raise LanguageRule(message, span=query.span, hint=hint)
         return plan  # type: ignore[return-value]
 
     def convert(self, converter: Converter, query: Query, span: Span) -> Stream:
-        """Translate a query and apply its converter; RStream of a window that only grows emits when it grew (C5)."""
+        """Translate a query and its converter; RStream of a window that only grows emits only when it grew (C5)."""
         if isinstance(query, Select) and (query.converter is None or query.head_span == span):
             plan = self.select(query, suppress_unchanged=converter is Converter.RSTREAM)
         else:
@@ -178,7 +178,7 @@ class _CqlTranslator(SelectTranslator):
                 return DStream(plan)
 
     def select(self, query: Select, *, suppress_unchanged: bool = False) -> Windows:
-        """Translate a SELECT to windows; `suppress_unchanged` drops windows without new rows over growing sources."""
+        """Translate a SELECT to windows; `suppress_unchanged` omits a growing window when no row was added."""
         prepared = self.prepare_select(query, None)
         scope, items = prepared.scope, prepared.items
         suppress = suppress_unchanged and len(items) == 1 and items[0].only_grows and not prepared.subquery_conditions
@@ -195,7 +195,7 @@ class _CqlTranslator(SelectTranslator):
         return WindowDistinct(merge_keys(plan)) if query.distinct else plan
 
     def select_with_aggregates(self, query: Select, prepared: _PreparedSelect, suppress: bool) -> Windows:
-        """Translate a SELECT with groups from `prepared` FROM and WHERE; `suppress` drops windows without new rows."""
+        """Translate a SELECT with GROUP BY or aggregates; `suppress` omits a growing window when no row was added."""
         scope, items = prepared.scope, prepared.items
         groups = self.groups(query.group_by, scope)
         keys = items[0].keys if len(items) == 1 else ()
@@ -227,7 +227,7 @@ class _CqlTranslator(SelectTranslator):
         return plan if columns == identity_items(plan.schema) else WindowProject(plan, columns)
 
     def prepare_select(self, query: Select, outer: RelationScope | None) -> _PreparedSelect:
-        """Translate FROM and WHERE of a SELECT; `outer`: names around it if it is a WHERE subquery, else None."""
+        """Translate FROM and WHERE of a SELECT; `outer` has the names of the query around a WHERE subquery."""
         expressions = [*(item.expression for item in query.items), query.where, *query.group_by, query.having]
         self.refuse_window_functions(expressions, first_source_name(query.tables))
         tables = [self.table(table) for table in query.tables]
@@ -251,13 +251,13 @@ class _CqlTranslator(SelectTranslator):
         return _PreparedSelect(tables, scope, and_together(inner_conditions), subquery_conditions, outer_conditions)
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
-        """Hint with a window after `source` that is as long as a half-open `window`, if ticks divide it."""
+        """Return a hint: the CQL window to write after `source` instead of a window function such as TUMBLE."""
         return window_hint(source, window, self.catalog.calendar)
 
     def scope(
         self, items: Sequence[SourceItem], outer: RelationScope | None, aliases: frozenset[str] = frozenset()
     ) -> RelationScope:
-        """The names visible in a query: those of `items` (its FROM), then `outer`'s; `aliases` improve error hints."""
+        """Return the names visible in a query: those of its FROM sources `items`, then those of the `outer` query."""
         return RelationScope(
             self.catalog.calendar,
             [item.visible for item in items],
@@ -270,7 +270,7 @@ class _CqlTranslator(SelectTranslator):
         )
 
     def subquery_condition(self, node: Node, scope: RelationScope) -> SubqueryCondition:
-        """Translate `[NOT] x IN (SELECT ...)` or `[NOT] EXISTS (SELECT ...)` to the semi or anti join that it means."""
+        """Translate `[NOT] x IN (SELECT ...)` or `[NOT] EXISTS (SELECT ...)` to a semi join or an anti join."""
         negated = False
         while isinstance(node, Unary):
             node, negated = node.operand, not negated
@@ -294,7 +294,7 @@ class _CqlTranslator(SelectTranslator):
     def subquery_relation(
         self, query: Query, scope: RelationScope, *, with_columns: bool
     ) -> tuple[Windows, list[Expression], list[Expression]]:
-        """A WHERE subquery's plan, columns (for IN: `with_columns`) and conditions on columns of the outer `scope`."""
+        """Return a WHERE subquery's plan, its columns if `with_columns`, and its conditions on the outer `scope`."""
         needs_relation = isinstance(query, Select) and (query.distinct or query.group_by or query.having or query.first)
         if isinstance(query, Select) and not (query.converter or needs_relation):
             prepared = self.prepare_select(query, scope)
@@ -306,7 +306,7 @@ class _CqlTranslator(SelectTranslator):
         return plan, [Column(attribute) for attribute in plan.schema], []
 
     def columns(self, item: SelectItem, scope: SourceScope | GroupScope) -> tuple[Output, ...]:
-        """The output columns of a select item; Stamps gives two, the position g and the tick t (C10)."""
+        """Return the output columns of a select item; Stamps(R) has two, the position g and the tick t (C10)."""
         node = item.expression
         if not isinstance(node, FunctionCall) or node.name != "STAMPS" or not isinstance(scope, RelationScope):
             return SelectTranslator.columns(self, item, scope)
@@ -343,7 +343,7 @@ class _CqlTranslator(SelectTranslator):
         return item
 
     def extent_source(self, source: Source) -> SourceItem:
-        """Translate a FROM source that names an extent of the catalog: the plan that reads it and its visible names."""
+        """Translate a FROM source that the catalog declares: the plan that reads it, and the names visible in it."""
         assert isinstance(source.input, str)  # noqa: S101 - source() checked it
         extent = self.extent(source.input, source.input_span)
         name = source.alias or extent.name
@@ -367,13 +367,13 @@ class _CqlTranslator(SelectTranslator):
         return SourceItem(source, stream, visible, window_translator)
 
     def forget_after(self, plan: Operator, *extents: Extent) -> int | None:
-        """Ticks without rows after which a partition key's state is dropped: the least that extents set, or None."""
+        """Return after how many ticks without rows the state of a partition key is dropped; None means never."""
         extent_name = single_extent(plan)
         declaring = [*extents, *([] if extent_name is None else [self.catalog.extent(extent_name)])]
         return min((e.forget_after for e in declaring if e.forget_after is not None), default=None)
 
     def subquery_source(self, source: Source, query: Query) -> SourceItem:
-        """Translate a subquery in FROM: a relation as it is, or a stream to which the source's window applies."""
+        """Translate a subquery in FROM; if it is a stream, the window of the source applies to it."""
         plan = self.query(query)
         if source.alias is not None:
             columns = rename_columns(plan.schema, source.alias, source.span)
@@ -390,7 +390,7 @@ class _CqlTranslator(SelectTranslator):
         return SourceItem(source, plan, visible, window_translator)
 
     def record_position(self, query: Select, items: Sequence[SourceItem], columns: Sequence[Output]) -> None:
-        """If a SELECT's `columns` hold all coordinates of a source in `items`, keep its position for outer queries."""
+        """If a SELECT outputs all coordinates of a source, record them as its position, for outer queries."""
         for item in items:
             position = item.output_position(columns)
             if position is not None and query not in self.positions:

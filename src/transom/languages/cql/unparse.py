@@ -34,7 +34,7 @@ class _CqlPrinter(Printer):
     reserved = Printer.reserved | KEYWORDS
 
     def query(self, query: object) -> str:
-        """Print a subquery inside an expression on one line; TypeError if `query` is not a CQL query."""
+        """Return the text of a subquery on one line; raises TypeError if `query` is not a CQL query."""
         if not isinstance(query, Select | Convert | SetOperation):
             raise TypeError(f"{type(query).__name__} is no query of CQL")
         return " ".join(text.strip() for text, _ in lines(query))
@@ -45,17 +45,17 @@ identifier = PRINTER.identifier
 
 
 def unparse(query: Query) -> str:
-    """The canonical text of a CQL query, without comments."""
+    """Return the canonical text of a CQL query, without comments."""
     return "\n".join(text for text, _ in lines(query))
 
 
 def format_text(text: str, query: Query) -> str:
-    """The canonical text of a query; comments of the original `text` go before the clause that followed them."""
+    """Return the canonical text of a query, with the comments of `text`, each before the clause that followed it."""
     return with_comments(text, lines(query))
 
 
 def lines(query: Query) -> list[Line]:
-    """The lines of a query's canonical text, each with its clause's offset in the original text, or None."""
+    """Return the lines of a query's canonical text, each with its clause's offset in the original text, or None."""
     match query:
         case Convert():
             return parenthesized_lines(f"{query.converter.value}(", query.span.start, query.query)
@@ -72,24 +72,27 @@ def lines(query: Query) -> list[Line]:
 
 
 def parenthesized_lines(opening: str, start: int | None, query: Query) -> list[Line]:
-    """The indented lines of a query in parentheses; the first is `opening`, such as `(`; `start` is its offset."""
+    """Return the lines of a query in parentheses, indented; the first line is `opening`, such as `(`.
+
+    `start` is the offset of that line in the original text.
+    """
     return [(opening, start), *((INDENT + text, inner) for text, inner in lines(query)), (")", None)]
 
 
 def query_precedence(query: Query) -> int:
-    """The precedence of a query as an operand: 0 for UNION and EXCEPT, 1 for INTERSECT, 2 for SELECT."""
+    """Return the precedence of a query as an operand: 0 for UNION and EXCEPT, 1 for INTERSECT, 2 for SELECT."""
     if isinstance(query, SetOperation):
         return 1 if query.combination is SetOperator.INTERSECT else 0
     return 2
 
 
 def operand(query: Query, min_precedence: int) -> list[Line]:
-    """The lines of an operand of UNION, EXCEPT or INTERSECT; in parentheses if its precedence is too low."""
+    """Return the lines of an operand of UNION, EXCEPT or INTERSECT, in parentheses if its precedence is too low."""
     return lines(query) if query_precedence(query) >= min_precedence else parenthesized_lines("(", None, query)
 
 
 def select_head(query: Select) -> str:
-    """The first line of a SELECT: SELECT, DISTINCT, the select list, and the converter around it."""
+    """Return the first line of a SELECT: SELECT, DISTINCT, and the select list with its converter."""
     items = ", ".join(item_text(item, PRINTER) for item in query.items) or "*"
     if query.distinct:
         items = f"DISTINCT {items}"
@@ -97,13 +100,13 @@ def select_head(query: Select) -> str:
 
 
 def first_text(first: FirstClause) -> str:
-    """The canonical text of a FIRST clause: FIRST n PER expressions BY expression."""
+    """Return the canonical text of a FIRST clause: FIRST n PER expressions BY expression."""
     per = f" PER {', '.join(map(PRINTER.unparse, first.per))}" if first.per else ""
     return f"FIRST {first.count}{per} BY {PRINTER.unparse(first.by)}"
 
 
 def from_lines(tables: tuple[Table, ...]) -> list[Line]:
-    """The lines of the FROM clause: one per source, more for a subquery."""
+    """Return the lines of the FROM clause: a line for each source, several for a subquery."""
     output: list[Line] = []
     for index, table in enumerate(tables):
         tail = "," if index < len(tables) - 1 else ""
@@ -112,7 +115,10 @@ def from_lines(tables: tuple[Table, ...]) -> list[Line]:
 
 
 def table_lines(table: Table, head: str, tail: str, begin: int | None) -> list[Line]:
-    """Lines of a FROM item after `head` (FROM or blanks), before `tail` (a comma); `begin`: offset in the old text."""
+    """Return the lines of a FROM item, between `head` (FROM or blanks) and `tail` (such as a comma).
+
+    `begin` is the offset of the item in the original text.
+    """
     if isinstance(table, Join):
         keyword = "LEFT JOIN " if table.outer else "JOIN "
         condition = f" ON {PRINTER.unparse(table.on)}{tail}"
@@ -122,7 +128,10 @@ def table_lines(table: Table, head: str, tail: str, begin: int | None) -> list[L
 
 
 def source_lines(source: Source, head: str, tail: str, begin: int | None) -> list[Line]:
-    """The lines of a FROM source with window and alias, between `head` and `tail`; `begin` is its original offset."""
+    """Return the lines of a FROM source with its window and alias, between `head` and `tail`.
+
+    `begin` is the offset of the source in the original text.
+    """
     tail = window_and_alias(source) + tail
     if isinstance(source.input, str):
         return [(head + identifier(source.input) + tail, begin)]
@@ -132,13 +141,13 @@ def source_lines(source: Source, head: str, tail: str, begin: int | None) -> lis
 
 
 def window_and_alias(source: Source) -> str:
-    """The text that follows a source's name: ` [window] AS alias`, empty if it has neither."""
+    """Return the text after a source's name, ` [window] AS alias`; it is empty if the source has neither."""
     text = "" if source.window is None else f" [{window_text(source.window)}]"
     return text if source.alias is None else f"{text} AS {identifier(source.alias)}"
 
 
 def window_text(window: WindowClause) -> str:
-    """The canonical text of a window without its brackets, such as RANGE '5 minutes', SLIDE '1 minute'."""
+    """Return the canonical text of a window without its brackets, such as RANGE '5 minutes', SLIDE '1 minute'."""
     keys = ", ".join(map(PRINTER.unparse, window.partition))
     parts = [range_text(clause) for clause in window.ranges]
     if not parts:
@@ -149,7 +158,7 @@ def window_text(window: WindowClause) -> str:
 
 
 def range_text(clause: RangeClause) -> str:
-    """The canonical text of a range: ROWS n, RANGE value, or RANGE BY value RATTR domain."""
+    """Return the canonical text of a range: ROWS n, RANGE value, or RANGE BY value RATTR domain."""
     match clause.value:
         case RowQuantity(count=count):
             return f"ROWS {count}"
@@ -165,7 +174,7 @@ def range_text(clause: RangeClause) -> str:
 
 
 def slide_text(slide: SlideClause) -> str:
-    """The canonical text of a slide: SLIDE n, SLIDE value, or SLIDE BY value SATTR domain."""
+    """Return the canonical text of a slide: SLIDE n, SLIDE value, or SLIDE BY value SATTR domain."""
     if isinstance(slide.value, RowQuantity):
         return f"SLIDE {slide.value.count}"
     value_text = quantity_text(slide.value)
@@ -173,5 +182,5 @@ def slide_text(slide: SlideClause) -> str:
 
 
 def quantity_text(quantity: Quantity) -> str:
-    """The canonical text of a quantity: a number and its unit in quotes."""
+    """Return the canonical text of a quantity: a number and its unit in quotes."""
     return f"'{quantity.amount:f} {quantity.unit}'"

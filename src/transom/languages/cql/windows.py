@@ -53,7 +53,10 @@ class WindowTranslator:
     """Whether rows may belong to several objects that no attribute tells apart."""
 
     def window(self, window: syntax.WindowClause, input: Stream, key: tuple[Attribute, ...]) -> Window:
-        """Translate a window over `input` PARTITION BY `key`; units decide if it is by time, rows or distance."""
+        """Translate a window clause over the stream `input`; `key` has the attributes of PARTITION BY.
+
+        Units decide whether the window is by time, rows or distance.
+        """
         slide = None if window.slide is None else self.slide(window.slide)
         if window.now:
             return recent_window(input, 0, 1, key)
@@ -91,7 +94,10 @@ class WindowTranslator:
     def unbounded(
         self, window: syntax.WindowClause, input: Stream, slide: Every | int | None, key: tuple[Attribute, ...]
     ) -> Window:
-        """The window of all rows of `input` so far per partition `key`; created each `slide`, None: at each arrival."""
+        """Return the window of all rows so far, separate for each partition `key`.
+
+        It is created at each `slide`, or at each arrival of a row if `slide` is None.
+        """
         if isinstance(slide, int):
             raise LanguageRule(
                 "UNBOUNDED cannot slide by rows",
@@ -111,7 +117,11 @@ class WindowTranslator:
         slide: Every | None,
         key: tuple[Attribute, ...],
     ) -> Window:
-        """The window per partition `key` of rows in a region, recent if `other_ranges` has time; `slide` or arrival."""
+        """Return the window of the rows in a region, separate for each partition `key`.
+
+        A range of time in `other_ranges` keeps only recent rows. The window is created at each `slide`, or at each
+        arrival of a row if `slide` is None.
+        """
         position = self.required_position(window)
         if slide is not None and slide.coordinate is DISTANCE:
             self.check_object(window, key)
@@ -134,7 +144,10 @@ class WindowTranslator:
         key: tuple[Attribute, ...],
         window: syntax.WindowClause,
     ) -> Window:
-        """The window of the last `rows.count` rows per partition `key`, at each `slide`; None: at every row (C18)."""
+        """Return the window of the last `rows.count` rows, separate for each partition `key`.
+
+        It is created at each `slide`, or at each row if `slide` is None (C18).
+        """
         if rows.count == 0:
             raise LanguageRule("a window cannot have 0 rows", span=rows.span, hint="write ROWS 1 or more")
         stream = input if key or is_dense(input) else Renumber(input)
@@ -145,7 +158,10 @@ class WindowTranslator:
         return Window(stream, slide, row_range, key, position=position)
 
     def slide(self, slide: SlideClause) -> Every | int:
-        """Translate a slide: int is a number of rows, Every a step in ticks or micrometres; LanguageRule if it is 0."""
+        """Translate a slide to a number of rows (int), or to a step in ticks or micrometres (Every).
+
+        Raises LanguageRule if it is 0.
+        """
         match slide.value:
             case RowQuantity(count=step):
                 translated: Every | int = step
@@ -160,13 +176,16 @@ class WindowTranslator:
         return translated
 
     def range_ticks(self, window: syntax.WindowClause) -> int | None:
-        """The length of a window's time range in ticks; None if that is 0 or not the window's only range (C7)."""
+        """Return the ticks of a window's range of time, or None if they are 0 or there is another range (C7).
+
+        None also if the only range is not of time.
+        """
         if len(window.ranges) != 1 or not isinstance(value := window.ranges[0].value, Quantity):
             return None
         return self.ticks(value) or None if self.domain(window.ranges[0], value) is Domain.TIME else None
 
     def check_combination(self, ranges: tuple[RangeClause, ...]) -> None:
-        """Raise LanguageRule if ranges cannot be combined: only one region and one time range can (C28)."""
+        """Raise LanguageRule if a window's ranges cannot be combined; only a region and a time range can (C28)."""
         for clause in ranges:
             if isinstance(clause.value, RegionName) and clause.domain is Domain.TIME:
                 raise LanguageRule(
@@ -185,7 +204,10 @@ class WindowTranslator:
             raise LanguageRule("these ranges cannot be combined", span=ranges[1].span, hint=COMBINED_RANGES_HINT)
 
     def domain(self, clause: RangeClause | SlideClause, quantity: Quantity) -> Domain:
-        """The domain of a range or slide, TIME or SPACE, by its unit; LanguageRule if RATTR or SATTR differs (C19)."""
+        """Return whether the unit of a range or slide makes it TIME or SPACE.
+
+        Raises LanguageRule if RATTR or SATTR says something else (C19).
+        """
         domain = Domain.TIME if quantity.unit in UNITS else Domain.SPACE if quantity.unit in MICROMETRES else None
         if domain is None:
             raise unknown_unit(quantity.unit, quantity.unit_span)
@@ -200,7 +222,10 @@ class WindowTranslator:
         return domain
 
     def non_overlapping_window(self, window: syntax.WindowClause, slide: int) -> str | None:
-        """The `window` as text, shortened so that windows `slide` ticks apart do not overlap; None if not exact."""
+        """Return the text of `window`, shortened so that windows `slide` ticks apart do not overlap, or None.
+
+        It is None if no unit of time is exact.
+        """
         lengths = exact_quantities([ticks * self.calendar.length for ticks in (slide - 1, slide)])
         if lengths is None or window.slide is None:
             return None
@@ -209,7 +234,7 @@ class WindowTranslator:
         return f"[{window_text(replace(window, ranges=ranges, slide=replace(window.slide, value=step)))}]"
 
     def ticks(self, quantity: Quantity) -> int:
-        """Convert a duration to ticks; LanguageRule if it is not an integer number of ticks."""
+        """Convert a duration to ticks; raises LanguageRule if it is not a whole number of ticks."""
         exact = Fraction(quantity.amount) * UNITS[quantity.unit]
         ticks = self.calendar.ticks(int(exact)) if exact.denominator == 1 else None
         if ticks is None:
@@ -221,7 +246,7 @@ class WindowTranslator:
         return self.checked_length(ticks, quantity.span)
 
     def length(self, quantity: Quantity) -> int:
-        """Convert a distance to micrometres; LanguageRule if it is not an integer number of them."""
+        """Convert a distance to micrometres; raises LanguageRule if it is not a whole number of micrometres."""
         exact = Fraction(quantity.amount) * MICROMETRES[quantity.unit]
         if exact.denominator != 1:
             raise LanguageRule(
@@ -233,13 +258,13 @@ class WindowTranslator:
 
     @staticmethod
     def checked_length(amount: int, span: Span) -> int:
-        """A length in ticks or micrometres, unchanged; LanguageRule at `span` if it does not fit into 64 bits."""
+        """Return a length in ticks or micrometres unchanged; raises LanguageRule at `span` if it exceeds 64 bits."""
         if amount >= 2**63:
             raise LanguageRule("this length does not fit into 64 bits", span=span, hint="write a shorter one")
         return amount
 
     def required_position(self, window: syntax.WindowClause) -> Position:
-        """The position that the catalog declares for the source; LanguageRule at `window` if it declares none."""
+        """Return the position that the catalog declares for the source; raises LanguageRule if it declares none."""
         if self.position is None:
             raise LanguageRule(
                 f"a distance or region window needs positions, but {self.name} has none",
@@ -249,12 +274,15 @@ class WindowTranslator:
         return self.position
 
     def distance_position(self, window: syntax.WindowClause, key: tuple[Attribute, ...]) -> Position:
-        """The source's position, for a window by distance; LanguageRule if objects share a window (C14, C31)."""
+        """Return the source's position for a window by distance; raises LanguageRule if it mixes several objects.
+
+        A PARTITION BY key keeps the objects apart (C14, C31).
+        """
         self.check_object(window, key)
         return self.required_position(window)
 
     def check_object(self, window: syntax.WindowClause, key: tuple[Attribute, ...]) -> None:
-        """Raise LanguageRule if the source has several objects and no PARTITION BY `key` separates them (C31)."""
+        """Raise LanguageRule if the source has several moving objects that PARTITION BY does not separate (C31)."""
         if self.object is not None and not key:
             raise LanguageRule(
                 "a window by distance needs PARTITION BY",
@@ -265,12 +293,12 @@ class WindowTranslator:
 
     @staticmethod
     def example(window: syntax.WindowClause) -> str:
-        """The text of a window for a hint; shortened if it is long."""
+        """Return the text of a window for a hint; a text that is too long is replaced by a short example."""
         return f"[{window_text(window)}]" if len(window_text(window)) <= 60 else "[PARTITION BY .., SLIDE '1 km']"
 
 
 def exact_quantities(lengths: Sequence[int]) -> list[Quantity] | None:
-    """Some lengths of time in microseconds, as quantities in the largest unit that is exact for all of them.
+    """Return lengths of time, in microseconds, as quantities in the largest unit that is exact for all, or None.
 
     >>> [f"{quantity.amount} {quantity.unit}" for quantity in exact_quantities([59_000_000, 60_000_000])]
     ['59 seconds', '60 seconds']
@@ -282,7 +310,10 @@ def exact_quantities(lengths: Sequence[int]) -> list[Quantity] | None:
 
 
 def window_hint(source: str, window: HalfOpenWindow | None, calendar: Calendar) -> str:
-    """Hint with a window after `source` that is as long as a half-open `window`, or any if ticks do not divide it."""
+    """Return a hint: the CQL window to write after `source` instead of a window function such as TUMBLE.
+
+    Without `window`, or if ticks do not divide it, the hint has an example.
+    """
     length = calendar.length
     lengths = None if window is None else exact_quantities([window.width - length, window.slide])
     if window is None or lengths is None or window.width % length or window.slide % length:
