@@ -50,13 +50,13 @@ _FRACTION = re.compile(r"\d+\.\d*")
 
 
 def parse(text: str) -> Query:
-    """Parse a SNEEql query to its syntax tree; ParseError with a span if it is malformed."""
+    """Parse the text of a SNEEql query to its syntax tree; raises ParseError, with the position, if it is malformed."""
     query: Query = parse_language("sneeql", _SneeqlBuilder(), text, TOKEN_NAMES, _advice)
     return query
 
 
 def _advice(failure: Failure) -> str | None:
-    """SNEEql's hint for an unexpected word; None if it has none."""
+    """Return SNEEql's own hint for an unexpected word, or None if it has none."""
     word, expected = failure.word.upper(), failure.expected
     if "TO" in expected or "SLIDE" in expected:
         if word == "+":
@@ -83,7 +83,7 @@ def _advice(failure: Failure) -> str | None:
 
 
 def _whole_number_hint(failure: Failure) -> str:
-    """Hint for something else than a whole number in a window."""
+    """Return a hint for a window that has something else where a whole number must be."""
     least = " of at least 1" if failure.before.upper().endswith(("SLIDE", "SCAN")) else ""
     if "." in failure.word:
         return f"expected a whole number{least}; use a smaller unit for the whole window, such as SEC"
@@ -102,7 +102,7 @@ class _SneeqlBuilder(ClauseBuilder):
     """Builds the syntax tree of a SNEEql query from its parse tree."""
 
     def start(self, meta: Meta, children: list[Any]) -> Query:
-        """Unwrap the root of the parse tree: the syntax tree of the entire query."""
+        """Return the syntax tree of the entire query, which is the only child of the parse tree's root."""
         query: Query = children[0]
         return query
 
@@ -117,17 +117,20 @@ class _SneeqlBuilder(ClauseBuilder):
         return Select(span=span_of_meta(meta), starts=starts, **clauses)
 
     def select_clause(self, meta: Meta, children: list[Any]) -> Clause:
-        """The select list as fields of the SELECT node, with its offset in the text; `*` is an empty list."""
+        """Return the fields of the SELECT node that the select list sets, and the offset of the list in the text.
+
+        `*` is an empty list.
+        """
         if isinstance(children[0], Span):
             return {"items": (), "star_span": children[0]}, meta.start_pos
         return {"items": tuple(children)}, meta.start_pos
 
     def from_clause(self, meta: Meta, children: list[Source]) -> Clause:
-        """FROM as a field of the SELECT node, with the offset of the clause in the query text."""
+        """Return the FROM clause as a field of the SELECT node, with its offset in the query text."""
         return {"sources": tuple(children)}, meta.start_pos
 
     def source(self, meta: Meta, children: list[Any]) -> Source:
-        """Build the syntax node of a source of FROM; ParseError if it has two aliases."""
+        """Build the syntax node of a source of FROM; raises ParseError if it has two aliases."""
         aliases = [c for c in children if isinstance(c, _Alias)]
         if len(aliases) > 1:
             raise ParseError("two aliases for one source", span=aliases[1].span, hint="keep one AS")
@@ -141,15 +144,15 @@ class _SneeqlBuilder(ClauseBuilder):
         )
 
     def subquery(self, meta: Meta, children: list[Any]) -> tuple[Query, Any]:
-        """A subquery in FROM as the pair of its syntax tree and its span in the text."""
+        """Return a subquery in FROM as the pair (syntax tree, span in the text)."""
         return (children[0], span_of_meta(meta))
 
     def extent(self, meta: Meta, children: list[Any]) -> tuple[str, Any]:
-        """The name of an extent in FROM, with its span."""
+        """Return the name of an extent (source or table) in FROM, with its span in the text."""
         return (children[0], span_of_meta(meta))
 
     def alias(self, meta: Meta, children: list[Any]) -> _Alias:
-        """The alias in `AS alias`, with its span."""
+        """Return the alias in `AS alias`, with its span in the text."""
         return _Alias(children[0], span_of_meta(meta))
 
     def range_window(self, meta: Meta, children: list[Any]) -> FromToWindow:
@@ -172,10 +175,10 @@ class _SneeqlBuilder(ClauseBuilder):
         return ScanWindow(whole_number(every), _unit(unit), span_of_meta(meta), span_of(every))
 
     def now(self, meta: Meta, children: list[Token]) -> tuple[int, Span]:
-        """The offset n of `NOW-n`, 0 for `NOW`, with its span."""
+        """Return the offset n of `NOW-n` (0 for `NOW`), with its span in the text."""
         return (whole_number(children[1]) if children else 0), span_of_meta(meta)
 
 
 def _unit(token: Token) -> OffsetUnit:
-    """The time unit or ROWS that a token of a window names; ROW is a spelling of ROWS."""
+    """Return the unit that a token of a window names: a time unit or ROWS, also spelled ROW."""
     return OffsetUnit.ROWS if token.upper() == "ROW" else OffsetUnit(token.upper())

@@ -21,7 +21,7 @@ class OffsetUnit(Enum):
 
     @property
     def seconds(self) -> int:
-        """The length of a time unit in seconds; KeyError for ROWS."""
+        """The length of a time unit in seconds; raises KeyError for ROWS."""
         return {"SEC": 1, "MIN": 60, "HOUR": 3600}[self.value]
 
 

@@ -47,7 +47,10 @@ from transom.model.types import Value
 def translate(
     query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: StreamViews = unsupported_view
 ) -> Translation:
-    """Translate a SNEEql query to a plan; UsageError for any parameter; `views` plans extents made by queries."""
+    """Translate a SNEEql query to a plan; raises UsageError for any parameter, as SNEEql has none.
+
+    `views` plans the extents that queries define.
+    """
     if parameters:
         raise UsageError("SNEEql has no parameters", hint="write the value into the query")
     translator = _SneeqlTranslator(catalog, views=views)
@@ -73,7 +76,7 @@ class _SneeqlTranslator(SelectTranslator):
     """Translates one query and its subqueries."""
 
     def query(self, query: Query) -> Plan:
-        """Translate a query to a plan: SELECT over a stream or over windows, or a converter around the latter."""
+        """Translate a query to a plan: a SELECT over a stream or over windows, or a converter such as RSTREAM."""
         if isinstance(query, Convert):
             return self.convert(query)
         expressions = [*(item.expression for item in query.items), query.where, *query.group_by, query.having]
@@ -92,7 +95,7 @@ class _SneeqlTranslator(SelectTranslator):
 
     # Sec. 6.3: RSTREAM(q), ISTREAM(q), DSTREAM(q) => RStream, IStream, DStream of the window query.
     def convert(self, query: Convert) -> Stream:
-        """Translate RSTREAM, ISTREAM or DSTREAM; LanguageRule if its query is a stream already."""
+        """Translate RSTREAM, ISTREAM or DSTREAM around a query; raises LanguageRule if that query is a stream."""
         plan = self.query(query.query)
         if is_stream(plan):
             raise self._needs_windows(query)
@@ -107,7 +110,7 @@ class _SneeqlTranslator(SelectTranslator):
 
     @staticmethod
     def _needs_windows(query: Convert) -> LanguageRule:
-        """The LanguageRule for a converter around a query that gives a stream already."""
+        """Return the LanguageRule for a converter such as RSTREAM around a query that is already a stream."""
         name = query.converter.value
         span = Span(query.span.start, query.span.start + len(name))
         if isinstance(query.query, Convert):
@@ -123,7 +126,7 @@ class _SneeqlTranslator(SelectTranslator):
     # Sec. 5: SELECT a1..an FROM s WHERE p
     #   => StreamProject [a1..an] (StreamSelect (p) (StreamAcquire (s, s.acquisitionInterval, s.sites)))
     def stream_query(self, query: Select, item: _SourceItem) -> Stream:
-        """Translate a SELECT over one stream without a window; LanguageRule for GROUP BY or HAVING."""
+        """Translate a SELECT over one stream without a window; raises LanguageRule for GROUP BY or HAVING."""
         scope = SourceScope(self.catalog.calendar, [item.visible], on_stream=True, aliases=alias_names(query.items))
         if query.group_by or query.having is not None:
             clause = query.group_by[0] if query.group_by else query.having
@@ -166,7 +169,7 @@ class _SneeqlTranslator(SelectTranslator):
 
     # Sec. 5: WindowCrossProduct (w1), .., (wm), folded to the left; a single window needs no product (S18).
     def product(self, items: Sequence[_SourceItem], where: Expression | None) -> Windows:
-        """The plan of FROM and WHERE: the cross product of `items`' windows, filtered by `where` unless it is None."""
+        """Return the plan of FROM and WHERE: the cross product of all windows, filtered by `where` unless None."""
         plan: Windows = self.window(items[0])
         for item in items[1:]:
             plan = WindowCrossProduct(plan, self.window(item))
@@ -175,7 +178,7 @@ class _SneeqlTranslator(SelectTranslator):
     # Sec. 5: s[FROM t1 TO t2 SLIDE int timeUnit] => TimeWindow (TimeScope (t1.offset, t2.offset), slide) (stream)
     # By analogy: ROWS => RowWindow over a stream numbered from 1 (S15), t[SCAN int timeUnit] => Scan (S17 without it).
     def window(self, item: _SourceItem) -> Window:
-        """Translate the window of a source; LanguageRule if it does not suit a stream or a table."""
+        """Translate a source's window; raises LanguageRule for FROM .. TO on a table or SCAN on a stream."""
         window, input, tags = item.source.window, item.input, tuple(item.visible.used)
         if isinstance(input, StoredTable):
             if isinstance(window, FromToWindow):
@@ -208,7 +211,10 @@ class _SneeqlTranslator(SelectTranslator):
         return time_window(input, past, until, slide, tags)
 
     def warn_about(self, window: FromToWindow, past: int, until: int, slide: int) -> None:
-        """Warn if the window NOW-`past` to NOW-`until`, ticks or rows, is empty, or by `slide` has gaps or overlaps."""
+        """Warn if windows are empty, leave gaps between them, or overlap by a single tick or row.
+
+        The window is NOW-`past` to NOW-`until` at each `slide`, in ticks or rows.
+        """
         samples = past == until and window.unit is not OffsetUnit.ROWS
         if past < until:
             self.warnings.append(Remark("FROM is later than TO, so every window is empty", window.span))  # S19
@@ -220,13 +226,19 @@ class _SneeqlTranslator(SelectTranslator):
             )
 
     def non_overlapping_window(self, window: FromToWindow, past: int, until: int, slide: int) -> str | None:
-        """A window from NOW-(`past`-1) to suggest, so that windows do not overlap; None if no time unit is exact."""
+        """Return the text of a window that begins one tick or row later, so that windows do not overlap, or None.
+
+        It is None if no unit of time is exact.
+        """
         if window.unit is OffsetUnit.ROWS:
             return window_text(past - 1, until, slide, OffsetUnit.ROWS)
         return exact_window([ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)])
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
-        """Hint with a window after `source` that holds the same rows as a half-open `window`, if ticks divide it."""
+        """Return a hint: the SNEEql window to write after `source` instead of a window function such as TUMBLE.
+
+        Without `window`, or if ticks do not divide it, the hint has an example.
+        """
         length = self.catalog.calendar.length
         exact = None
         if window is not None and not (window.width % length or window.slide % length):
@@ -236,7 +248,7 @@ class _SneeqlTranslator(SelectTranslator):
         return f"write {shorten(source)} {exact} in FROM: it holds the same rows, and its result comes at its end"
 
     def scan_interval(self, window: ScanWindow) -> int:
-        """Every how many ticks `[SCAN n unit]` creates a window; LanguageRule if 0 or counted in rows."""
+        """Return the number of ticks between the windows of `[SCAN n unit]`; raises LanguageRule if 0 or in rows."""
         if window.unit is OffsetUnit.ROWS:
             raise LanguageRule("SCAN counts time, not rows", span=window.span, hint="write SEC, MIN or HOUR")
         if window.every == 0:
@@ -244,7 +256,7 @@ class _SneeqlTranslator(SelectTranslator):
         return self.ticks(window.every, window.unit, window.every_span, f"SCAN {window.every} {window.unit.value}")
 
     def ticks(self, count: int, unit: OffsetUnit, span: Span, label: str) -> int:
-        """Convert a count of a unit to ticks; LanguageRule about `label` at `span` if that is not an integer (S3).
+        """Convert a count of a unit to ticks; raises LanguageRule at `span` if that is not a whole number (S3).
 
         `label` says in the error what was counted.
         """
@@ -259,7 +271,7 @@ class _SneeqlTranslator(SelectTranslator):
         return ticks
 
     def _whole_ticks(self, unit: OffsetUnit) -> str:
-        """What to write instead of a count that is not a whole number of ticks: multiples, or a larger unit."""
+        """Return advice about a count that is not a whole number of ticks: use multiples of it, or a larger unit."""
         length = self.catalog.calendar.length
         size = unit.seconds * 1_000_000
         multiples = f"use multiples of {length // gcd(length, size)} {unit.value}"
@@ -268,7 +280,10 @@ class _SneeqlTranslator(SelectTranslator):
         return multiples if exact is None else f"{multiples}, or count in {exact.value}"
 
     def source(self, source: Source) -> _SourceItem:
-        """Translate a source of FROM; sensed extents give StreamAcquire, pushed ones StreamReceive (S25)."""
+        """Translate a source of FROM: a subquery, or a stream or table that the catalog declares.
+
+        Sensed extents give StreamAcquire, pushed ones StreamReceive (S25).
+        """
         self.count_source(source.span)
         if not isinstance(source.input, str):
             return self.subquery(source, source.input)
@@ -281,7 +296,7 @@ class _SneeqlTranslator(SelectTranslator):
         return _SourceItem(source, input, visible)
 
     def subquery(self, source: Source, query: Query) -> _SourceItem:
-        """Translate a subquery in FROM; LanguageRule unless it is a stream (Sec. 4, S32)."""
+        """Translate a subquery in FROM; raises LanguageRule unless it is a stream (Sec. 4, S32)."""
         plan = self.query(query)
         if not is_stream(plan):
             raise LanguageRule(
@@ -296,11 +311,11 @@ class _SneeqlTranslator(SelectTranslator):
 
 
 def _source_name(source: Source) -> str:
-    """The name of a source, for messages."""
+    """Return the name of a source for messages: its alias, else its declared name."""
     return source.alias or (source.input if isinstance(source.input, str) else "the subquery")
 
 
 def _gives(query: Query) -> str:
-    """What a subquery gives that is not a stream, as the end of a sentence."""
+    """Return the end of a sentence about a subquery that is not a stream: what the subquery gives instead."""
     windows = isinstance(query, Select) and any(source.window is not None for source in query.sources)
     return "gives windows" if windows else "reads a table"

@@ -8,17 +8,17 @@ from transom.languages.sql.unparse import PRINTER, identifier
 
 
 def unparse(query: Query) -> str:
-    """The canonical text of a SNEEql query, without comments."""
+    """Return the canonical text of a SNEEql query, without comments."""
     return "\n".join(text for text, _ in lines(query))
 
 
 def format_text(text: str, query: Query) -> str:
-    """The canonical text of a query; comments of the original `text` go before the clause that followed them."""
+    """Return the canonical text of a query, with the comments of `text`, each before the clause that followed it."""
     return with_comments(text, lines(query))
 
 
 def lines(query: Query) -> list[Line]:
-    """The lines of a query's canonical text, each with its clause's offset in the original text, or None."""
+    """Return the lines of a query's canonical text, each with its clause's offset in the original text, or None."""
     if isinstance(query, Convert):
         inner = [(INDENT + text, start) for text, start in lines(query.query)]
         return [(f"{query.converter.value}(", query.span.start), *inner, (")", None)]
@@ -27,7 +27,7 @@ def lines(query: Query) -> list[Line]:
 
 
 def from_lines(sources: tuple[Source, ...]) -> list[Line]:
-    """The lines of the FROM clause: one per source, more for a subquery."""
+    """Return the lines of the FROM clause: a line for each source, several for a subquery."""
     output: list[Line] = []
     for index, source in enumerate(sources):
         head = "FROM " if index == 0 else "     "
@@ -43,7 +43,7 @@ def from_lines(sources: tuple[Source, ...]) -> list[Line]:
 
 
 def window_and_alias(source: Source) -> str:
-    """The text that follows a source's name: ` [window] AS alias`, empty if it has neither."""
+    """Return the text after a source's name, ` [window] AS alias`; it is empty if the source has neither."""
     text = ""
     match source.window:
         case FromToWindow(past=past, until=until, slide=slide, unit=unit):
@@ -54,5 +54,5 @@ def window_and_alias(source: Source) -> str:
 
 
 def now_text(offset: int) -> str:
-    """The canonical text of a window bound: NOW, or NOW-n if the offset is not 0."""
+    """Return the canonical text of a window bound: NOW, or NOW-n if the offset n is not 0."""
     return f"NOW-{offset}" if offset else "NOW"

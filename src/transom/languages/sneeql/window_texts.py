@@ -16,7 +16,7 @@ _CQL_NOW = re.compile(r"NOW\s*\]", re.IGNORECASE)
 
 
 def window_text(past: int, until: int, slide: int, unit: OffsetUnit) -> str:
-    """A SNEEql window as text: `[FROM NOW-past TO NOW-until SLIDE slide unit]`.
+    """Return a SNEEql window as text: `[FROM NOW-past TO NOW-until SLIDE slide unit]`.
 
     >>> window_text(59, 0, 60, OffsetUnit.SEC)
     '[FROM NOW-59 TO NOW SLIDE 60 SEC]'
@@ -25,7 +25,9 @@ def window_text(past: int, until: int, slide: int, unit: OffsetUnit) -> str:
 
 
 def exact_window(lengths: Sequence[int]) -> str | None:
-    """A window whose `lengths` (past, until and slide) are in microseconds, in the largest exact unit; else None.
+    """Return the text of a SNEEql window with lengths in microseconds, in the largest exact unit, or None.
+
+    `lengths` are past, until and slide.
 
     >>> exact_window([3_600_000_000, 0, 60_000_000])
     '[FROM NOW-60 TO NOW SLIDE 1 MIN]'
@@ -39,7 +41,7 @@ def exact_window(lengths: Sequence[int]) -> str | None:
 
 
 def counterpart_of_cql(text: str) -> str | None:
-    """The SNEEql window for the inside of a CQL window and its `]`, such as `ROWS 5]`; None if there is no exact one.
+    """Convert a CQL window, such as `ROWS 5]` without its `[`, to an equal SNEEql window; None if there is none.
 
     >>> counterpart_of_cql("RANGE '5 minutes', SLIDE '1 minute'] WHERE ...")
     '[FROM NOW-5 TO NOW SLIDE 1 MIN]'
