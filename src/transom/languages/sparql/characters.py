@@ -21,11 +21,11 @@ class OffsetMap:
     differences: tuple[int, ...] = (0,)
 
     def original_offset(self, offset: int) -> int:
-        """Convert an offset in the query text after `unescape` to the offset of that character in the original text."""
+        """Convert an offset in the text after `unescape` to the offset of the same character in the original text."""
         return offset + self.differences[bisect_right(self.starts, offset) - 1]
 
     def span(self, span: Span) -> Span:
-        """Convert a span of the query text after `unescape` to the span of these characters in the original text."""
+        """Convert a span of the text after `unescape` to the span of the same characters in the original text."""
         return Span(
             self.original_offset(span.start),
             max(self.original_offset(span.end - 1) + 1, self.original_offset(span.end)),
@@ -33,7 +33,7 @@ class OffsetMap:
 
 
 def unescape(text: str) -> tuple[str, OffsetMap]:
-    """Decode unicode escapes before parsing: the decoded text, and a map of its offsets to those of the original."""
+    """Decode the Unicode escapes of a query; returns the decoded text, and a map from its offsets to the old ones."""
     pieces: list[str] = []
     starts, differences = [0], [0]
     end = length = 0
@@ -58,7 +58,7 @@ def unescape(text: str) -> tuple[str, OffsetMap]:
 
 
 def unquote(token: str) -> str:
-    """The string that a quoted SPARQL token denotes: without its quotes, with its escapes decoded."""
+    """Return the string that a quoted SPARQL token denotes: without its quotes, and with its escapes decoded."""
     width = 3 if token.startswith(('"""', "'''")) and len(token) >= 6 else 1
     return _IN_STRING.sub(lambda match: ESCAPED_LETTERS[match[1]], token[width:-width])
 

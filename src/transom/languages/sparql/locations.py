@@ -32,7 +32,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def operator_span(query: SparqlQuery, operator: str) -> Span | None:
-    """Span of the first syntax that yields the plan operator named `operator` or calls that function, or None."""
+    """Return the span of the first syntax node that becomes the plan operator named `operator`, or None.
+
+    A call of a function of that name counts as well.
+    """
     for node in _walk_syntax(query):
         span = getattr(node, "span", NOWHERE)
         if operator == "Aggregation" and isinstance(node, Modifiers) and node.group_by:

@@ -23,7 +23,7 @@ from transom.languages.sql.parse import MAX_TEXT_LENGTH, check_depth, whole_numb
 
 
 def parse(text: str) -> SparqlQuery:
-    """Parse a SPARQL query to its syntax tree; ParseError with a span if it is malformed."""
+    """Parse the text of a SPARQL query to its syntax tree; raises ParseError, with the position, if it is malformed."""
     if len(text) > MAX_TEXT_LENGTH:
         raise ParseError(
             f"a query is at most {MAX_TEXT_LENGTH:,} characters long",
@@ -62,7 +62,7 @@ class _SparqlBuilder(TermBuilder):
         return SparqlQuery(children[0], children[1], self.node_span(meta))
 
     def prologue(self, meta: Meta, children: list[Any]) -> Any:
-        """The BASE and PREFIX declarations before a query, as a tuple."""
+        """Return the BASE and PREFIX declarations before a query, as a tuple."""
         return tuple(children)
 
     def base(self, meta: Meta, children: list[Token]) -> syntax.Base:
@@ -70,7 +70,7 @@ class _SparqlBuilder(TermBuilder):
         return syntax.Base(children[0][1:-1], self.node_span(meta))
 
     def prefix(self, meta: Meta, children: list[Token]) -> syntax.Prefix:
-        """Build the syntax node of `PREFIX name: <iri>`; ParseError if the name does not end with its colon."""
+        """Build the syntax node of `PREFIX name: <iri>`; raises ParseError if the name does not end with its colon."""
         name, iri = children
         if name.index(":") != len(name) - 1:
             raise ParseError(
@@ -95,7 +95,7 @@ class _SparqlBuilder(TermBuilder):
         return syntax.Construct(template, sources, where, replace(modifiers, values=values), self.node_span(meta))
 
     def short_construct(self, meta: Meta, children: list[Any]) -> syntax.Construct:
-        """Build the syntax node of `CONSTRUCT WHERE { ... }`; ParseError unless it consists of triples alone."""
+        """Build the syntax node of `CONSTRUCT WHERE { ... }`; raises ParseError unless it consists of triples alone."""
         sources, where, modifiers, values = children
         for element in where.elements:
             if not isinstance(element, syntax.TriplesBlock):
@@ -119,7 +119,7 @@ class _SparqlBuilder(TermBuilder):
         return syntax.Ask(sources, where, replace(modifiers, values=values), self.node_span(meta))
 
     def items(self, meta: Meta, children: list[Any]) -> Any:
-        """The variables and expressions after SELECT, or resources after DESCRIBE, as a tuple; `*` is an empty one."""
+        """Return the items of SELECT (variables, expressions) or DESCRIBE (resources) as a tuple, empty for `*`."""
         return () if isinstance(children[0], Token) else tuple(children)
 
     resources = items
@@ -129,7 +129,7 @@ class _SparqlBuilder(TermBuilder):
         return syntax.AliasedExpression(children[0], children[1], self.node_span(meta))
 
     def template(self, meta: Meta, children: list[Any]) -> tuple[TriplesSameSubject, ...]:
-        """Return the triples of a CONSTRUCT template; ParseError if one has a property path as its predicate."""
+        """Return the triples of a CONSTRUCT template; raises ParseError if a predicate is a property path."""
         statements: tuple[TriplesSameSubject, ...] = children[0] if children else ()
         _check_no_paths(statements)
         return statements
@@ -137,7 +137,7 @@ class _SparqlBuilder(TermBuilder):
     # sources and windows
 
     def dataset(self, meta: Meta, children: list[Any]) -> Any:
-        """Collect the FROM clauses of a query into a tuple."""
+        """Return the FROM clauses of a query as a tuple."""
         return tuple(children)
 
     def default_graph(self, meta: Meta, children: list[IriName]) -> syntax.GraphSource:
@@ -174,7 +174,7 @@ class _SparqlBuilder(TermBuilder):
         return syntax.Duration(self.integer(children[0]), unit, self.node_span(meta))
 
     def integer(self, token: Token) -> int:
-        """The value of an integer token; ParseError at the token if it does not fit into 64 bits."""
+        """Return the value of an integer token; raises ParseError at the token if it does not fit into 64 bits."""
         try:
             return whole_number(token)
         except ParseError as error:
@@ -189,15 +189,15 @@ class _SparqlBuilder(TermBuilder):
         return Modifiers(**clauses)
 
     def group_by(self, meta: Meta, children: list[Any]) -> tuple[str, Any]:
-        """GROUP BY as a field of the Modifiers node: the pair ("group_by", its expressions)."""
+        """Return GROUP BY as a field of the Modifiers node: the pair ("group_by", its expressions)."""
         return ("group_by", tuple(children))
 
     def having(self, meta: Meta, children: list[Any]) -> tuple[str, Any]:
-        """HAVING as a field of the Modifiers node: the pair ("having", its conditions)."""
+        """Return HAVING as a field of the Modifiers node: the pair ("having", its conditions)."""
         return ("having", tuple(children))
 
     def order_by(self, meta: Meta, children: list[Any]) -> tuple[str, Any]:
-        """ORDER BY as a field of the Modifiers node: the pair ("order_by", its expressions with their directions)."""
+        """Return ORDER BY as a field of the Modifiers node: ("order_by", its expressions with their directions)."""
         return ("order_by", tuple(children))
 
     def order(self, meta: Meta, children: list[Any]) -> syntax.OrderKey:
@@ -206,21 +206,21 @@ class _SparqlBuilder(TermBuilder):
         return syntax.OrderKey(children[-1], descending, self.node_span(meta))
 
     def limit(self, meta: Meta, children: list[Token]) -> tuple[str, Any]:
-        """LIMIT as a field of the Modifiers node: the pair ("limit", its number)."""
+        """Return LIMIT as a field of the Modifiers node: the pair ("limit", its number)."""
         return ("limit", self.integer(children[0]))
 
     def offset(self, meta: Meta, children: list[Token]) -> tuple[str, Any]:
-        """OFFSET as a field of the Modifiers node: the pair ("offset", its number)."""
+        """Return OFFSET as a field of the Modifiers node: the pair ("offset", its number)."""
         return ("offset", self.integer(children[0]))
 
     def values_clause(self, meta: Meta, children: list[Any]) -> syntax.Values | None:
-        """The VALUES clause at the end of a query; None if it has none."""
+        """Return the VALUES clause at the end of a query, or None if it has none."""
         return children[0] if children else None
 
     # patterns
 
     def where(self, meta: Meta, children: list[GroupPattern]) -> GroupPattern:
-        """Build the group pattern of WHERE; groups joined by UNION are wrapped into one group."""
+        """Build the syntax node of the WHERE group; groups joined by UNION are put inside an outer group."""
         return (
             children[0] if len(children) == 1 else GroupPattern((syntax.Union(tuple(children), self.node_span(meta)),))
         )
@@ -267,7 +267,7 @@ class _SparqlBuilder(TermBuilder):
         return syntax.Values((children[0],), tuple((value,) for value in children[1:]), self.node_span(meta))
 
     def data_table(self, meta: Meta, children: list[Any]) -> syntax.Values:
-        """Build the syntax node of VALUES `(?x ?y) { (a b) ... }`; ParseError if a row has too many or few values."""
+        """Build the syntax node of VALUES `(?x ?y) { (a b) ... }`; raises ParseError if a row has another length."""
         variables, *rows = children
         for row, span in rows:
             if len(row) != len(variables):
@@ -279,15 +279,15 @@ class _SparqlBuilder(TermBuilder):
         return syntax.Values(variables, tuple(row for row, _ in rows), self.node_span(meta))
 
     def data_names(self, meta: Meta, children: list[Variable]) -> tuple[Variable, ...]:
-        """Collect the variables that a VALUES clause binds into a tuple."""
+        """Return the variables that a VALUES clause binds, as a tuple."""
         return tuple(children)
 
     def data_row(self, meta: Meta, children: list[Any]) -> tuple[tuple[Any, ...], Span]:
-        """One row of VALUES as the pair of its values (None for UNDEF) and its span in the text."""
+        """Return a row of VALUES as the pair of its values (None for UNDEF) and its span in the text."""
         return tuple(children), self.node_span(meta)
 
     def undefined(self, meta: Meta, children: list[Token]) -> None:
-        """The value of UNDEF in a row of VALUES: None."""
+        """Return None, the value of UNDEF in a row of VALUES."""
         return
 
 
@@ -299,7 +299,7 @@ def _check_no_paths(statements: Iterable[TriplesSameSubject]) -> None:
 
 
 def _check_properties(properties: Iterable[terms.PredicateObjectList]) -> None:
-    """Raise ParseError if a predicate in these property lists of a CONSTRUCT template is a property path."""
+    """Raise ParseError if a predicate in the property lists of a CONSTRUCT template is a property path."""
     for property_list in properties:
         if not isinstance(property_list.verb, Variable | terms.Iri | terms.PrefixedName):
             raise ParseError(
@@ -309,7 +309,7 @@ def _check_properties(properties: Iterable[terms.PredicateObjectList]) -> None:
 
 
 def _check_nodes(nodes: Iterable[terms.Node]) -> None:
-    """Raise ParseError if lists or brackets among these nodes of a CONSTRUCT template contain a property path."""
+    """Raise ParseError if an RDF list or brackets in a CONSTRUCT template contain a property path."""
     for node in nodes:
         if isinstance(node, terms.BlankNodePropertyList):
             _check_properties(node.properties)

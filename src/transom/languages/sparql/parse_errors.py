@@ -90,7 +90,7 @@ _WORD = re.compile(r"<>|==|--|//|<[^<>\s]*>|\"[^\"\n]*\"?|'[^'\n]*'?|[?$]\w+|[\w
 
 
 def explain_failure(error: UnexpectedInput, text: str) -> ParseError:
-    """Turn Lark's parse failure into a ParseError that says what was unexpected, expected and probably meant."""
+    """Turn Lark's parse error into a ParseError that says what was unexpected, expected and probably meant."""
     if not re.sub(r"#[^\n]*", "", text).strip():
         return ParseError("the query is empty", span=Span(0, 1), hint="write for example SELECT * WHERE { ?s ?p ?o }")
     interactive = getattr(error, "interactive_parser", None)
@@ -127,7 +127,10 @@ def explain_failure(error: UnexpectedInput, text: str) -> ParseError:
 
 
 def hint_from_context(word: str, expected: set[str], before: str) -> str | None:
-    """Hint for an unexpected word from the text `before` it and the tokens `expected` instead; None for no hint."""
+    """Return a hint for an unexpected word if the text `before` it explains the error, else None.
+
+    `expected` are the tokens that would be correct there.
+    """
     last = re.findall(r"\w+|.", before[-30:])[-1:]
     if word == "=" and before.endswith("="):
         return PLAIN_CHARACTERS["=="]
@@ -143,12 +146,12 @@ def hint_from_context(word: str, expected: set[str], before: str) -> str | None:
 
 
 def _keyword(name: str) -> str:
-    """The spelling of a grammar terminal in error messages, such as SELECT or '||'."""
+    """Return the spelling of a grammar terminal for error messages, such as SELECT or '||'."""
     return {"__ANON_0": "'||'", "__ANON_1": "'&&'", "__ANON_2": "'^^'"}.get(name, name.lstrip("_").upper())
 
 
 def hint_for(word: str, expected: set[str]) -> str | None:
-    """Hint for an unexpected word: the keyword or function probably meant, else a list of the `expected` tokens."""
+    """Return a hint for an unexpected word: the keyword or function probably meant, else the `expected` tokens."""
     upper = word.upper()
     if word in PLAIN_CHARACTERS or upper in PLAIN_CHARACTERS:
         return PLAIN_CHARACTERS.get(word, PLAIN_CHARACTERS.get(upper))
@@ -168,7 +171,10 @@ def hint_for(word: str, expected: set[str]) -> str | None:
 
 
 def expected_tokens(expected: set[str]) -> str | None:
-    """List the expected tokens for a hint, with names such as "a term" for long sets; None if there are none."""
+    """Return a hint such as "expected FROM or a term", in which "a term" stands for many tokens, or None.
+
+    It is None if there are no tokens.
+    """
     for group, name in GROUPED:
         if expected >= group:
             expected = (expected - group) | {name}

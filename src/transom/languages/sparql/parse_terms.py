@@ -38,16 +38,16 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
     """Builds terms, triples, paths and expressions; the builder of queries adds clauses and patterns."""
 
     def __init__(self, offsets: OffsetMap) -> None:
-        """Create a builder of syntax nodes; `offsets` maps offsets of the unescaped text to the original, for spans."""
+        """Create a builder of syntax nodes; `offsets` leads from the unescaped text back to the original text."""
         super().__init__()
         self.offsets = offsets
 
     def node_span(self, meta: Meta) -> Span:
-        """The span of a parse tree node in the original text; (0, 0) if the node is empty."""
+        """Return the span of a parse tree node in the original text; (0, 0) if the node is empty."""
         return Span(0, 0) if meta.empty else self.offsets.span(Span(meta.start_pos, meta.end_pos))
 
     def token_span(self, token: Token) -> Span:
-        """The span of a token in the original text."""
+        """Return the span of a token in the original text."""
         return self.offsets.span(span_of(token))
 
     # triples and paths
@@ -57,7 +57,7 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
         return syntax.TriplesBlock(children[0], self.node_span(meta))
 
     def triples(self, meta: Meta, children: list[TriplesSameSubject]) -> tuple[TriplesSameSubject, ...]:
-        """Collect the triples of a block or template into a tuple, one node per subject."""
+        """Return the triples of a block or a CONSTRUCT template as a tuple with a node for each subject."""
         return tuple(children)
 
     def statement(self, meta: Meta, children: list[Any]) -> TriplesSameSubject:
@@ -67,7 +67,7 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
     def properties(
         self, meta: Meta, children: list[terms.PredicateObjectList]
     ) -> tuple[terms.PredicateObjectList, ...]:
-        """Collect the predicates of a subject with their objects, which semicolons separate, into a tuple."""
+        """Return the predicates of a subject with their objects, which semicolons separate, as a tuple."""
         return tuple(children)
 
     def property(self, meta: Meta, children: list[Any]) -> terms.PredicateObjectList:
@@ -150,11 +150,11 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
         return syntax.InList(children[0], children[1], True, self.node_span(meta))
 
     def arguments(self, meta: Meta, children: list[Expression]) -> tuple[Expression, ...]:
-        """Collect the arguments of a function call, or the options of IN, into a tuple."""
+        """Return the arguments of a function call, or the options of IN, as a tuple."""
         return tuple(children)
 
     def call(self, meta: Meta, children: list[Any]) -> Expression:
-        """Build the syntax node of a call of a built-in function; ParseError if the number of arguments is wrong."""
+        """Build the syntax node of a call of a built-in function; raises ParseError for a wrong number of arguments."""
         name, arguments = str(children[0].upper()), children[1]
         least, most = ARGUMENT_COUNTS.get(name, (1, 1))
         if len(arguments) < least or (most is not None and len(arguments) > most):
@@ -170,7 +170,10 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
         return syntax.BuiltinCall(FUNCTION_SYNONYMS.get(name, name), arguments, self.node_span(meta))
 
     def aggregate(self, meta: Meta, children: list[Any]) -> Expression:
-        """Build the syntax node of an aggregate such as `COUNT(DISTINCT ?x)`; ParseError for a wrong * or SEPARATOR."""
+        """Build the syntax node of an aggregate such as `COUNT(DISTINCT ?x)`.
+
+        Raises ParseError for a wrong `*` or SEPARATOR.
+        """
         name, parts = str(children[0].upper()), children[1:]
         distinct = isinstance(parts[0], Token) and parts[0].type == "DISTINCT"
         operand, *separator = parts[1:] if distinct else parts
@@ -184,7 +187,7 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
         )
 
     def separator(self, meta: Meta, children: list[str]) -> str:
-        """The string of `SEPARATOR = "..."` in GROUP_CONCAT."""
+        """Return the string of `SEPARATOR = "..."` in a call of GROUP_CONCAT."""
         return children[0]
 
     def named_call(self, meta: Meta, children: list[Any]) -> Expression:
@@ -216,7 +219,7 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
         return terms.PrefixedName(prefix, re.sub(r"\\(.)", r"\1", local), self.node_span(meta))
 
     def number(self, meta: Meta, children: list[Token]) -> NumericLiteral:
-        """Build the syntax node of a number literal; its text decides its datatype."""
+        """Build the syntax node of a number literal, whose datatype depends on how it is written."""
         return NumericLiteral(str(children[0]), self.node_span(meta))
 
     signed_number = number
@@ -226,7 +229,7 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
         return terms.BooleanLiteral(children[0].lower() == "true", self.node_span(meta))
 
     def string(self, meta: Meta, children: list[Token]) -> str:
-        """The text of a quoted string, without quotes and escapes."""
+        """Return the text of a quoted string, without its quotes and with its escapes decoded."""
         return unquote(children[0])
 
     def string_literal(self, meta: Meta, children: list[Any]) -> terms.StringLiteral:
@@ -238,7 +241,7 @@ class TermBuilder(Transformer_NonRecursive[Token, Any]):
 
 
 def _split_sign(signed: Any) -> tuple[Literal["+", "-"], Expression]:
-    """Split a signed number, or a product that begins with one, into its sign and the same expression without sign."""
+    """Split a signed number, or a product that begins with one, into the sign and the expression without it."""
     if isinstance(signed, syntax.Binary):
         sign, left = _split_sign(signed.left)
         return sign, replace(signed, left=left)

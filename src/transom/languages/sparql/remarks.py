@@ -12,13 +12,13 @@ from transom.languages.sql.select import Remark
 
 
 def remarks(form: syntax.Form) -> Iterator[Remark]:
-    """Yield warnings about legal but suspicious constructs in the query `form`, found without its data."""
+    """Yield warnings about parts of a query that are legal but probably not meant; its data is not read."""
     yield from _window_remarks(form)
     yield from _unbound_remarks(form)
 
 
 def _window_remarks(form: syntax.Form) -> Iterator[Remark]:
-    """Yield warnings for windows of query `form` whose slide has no unit (R2), or does not divide the range (R4)."""
+    """Yield warnings for windows whose slide has no unit (R2) or does not divide the range (R4)."""
     windows = [source.window for source in form.sources if isinstance(source, syntax.StreamSource)]
     windows += [group.window for group in find_nodes(form, syntax.GroupPattern) if group.window is not None]
     for window in windows:
@@ -32,7 +32,7 @@ def _window_remarks(form: syntax.Form) -> Iterator[Remark]:
 
 
 def _unbound_remarks(form: syntax.Form) -> Iterator[Remark]:
-    """Yield one warning for each variable that nothing in the query `form` binds, at its first occurrence."""
+    """Yield a warning for each variable that no part of the query binds, at its first occurrence."""
     bound = {variable.name for variable in binding_variables(form)}
     missing = [variable for variable in find_nodes(form, terms.Variable) if variable.name not in bound]
     for select in find_nodes(form, syntax.Select):
@@ -48,7 +48,7 @@ def _unbound_remarks(form: syntax.Form) -> Iterator[Remark]:
 
 
 def binding_variables(form: syntax.Form) -> Iterator[terms.Variable]:
-    """Yield the variables that some part of the query `form` binds; a variable may come several times."""
+    """Yield the variables that some part of the query binds; a variable may be repeated."""
     for block in find_nodes(form, syntax.TriplesBlock):
         yield from find_nodes(block, terms.Variable)
     for bind in find_nodes(form, syntax.Bind):
@@ -64,7 +64,7 @@ def binding_variables(form: syntax.Form) -> Iterator[terms.Variable]:
 
 
 def _select_bindings(select: syntax.Select) -> Iterator[str]:
-    """Yield the names of variables that a SELECT binds outside its pattern, by AS or VALUES."""
+    """Yield the names of the variables that a SELECT binds outside its WHERE pattern, by AS or VALUES."""
     modifiers = select.modifiers
     for item in (*select.items, *modifiers.group_by):
         if isinstance(item, syntax.AliasedExpression):
@@ -74,7 +74,7 @@ def _select_bindings(select: syntax.Select) -> Iterator[str]:
 
 
 def unknown_predicates(query: syntax.SparqlQuery, names: NameResolver, predicates: Collection[str]) -> Iterator[Remark]:
-    """Yield a warning for each predicate in a query's patterns that is not in `predicates`, the IRIs of the data."""
+    """Yield a warning for each predicate of a query that is not among `predicates`, the IRIs in the data."""
     for predicate in _predicates(query.form):
         iri = names.iri(predicate).value
         if iri not in predicates:

@@ -22,7 +22,10 @@ VOLATILE = ("NOW", "RAND", "UUID", "STRUUID")
 
 
 def check(query: SparqlQuery, prefixes: Mapping[str, str] | None = None) -> None:
-    """Raise LanguageRule or NameProblem if a query breaks a rule; `prefixes` are those of the catalog (R27)."""
+    """Raise LanguageRule or NameProblem if a query breaks a rule that the grammar cannot express.
+
+    `prefixes` are those that the catalog declares (R27).
+    """
     check_names(query, prefixes or {})
     for group in find_nodes(query.form, GroupPattern):
         if group.window is not None:
@@ -67,7 +70,7 @@ def check_window(window: syntax.Window) -> None:
 
 
 def check_sources(sources: Iterable[syntax.Source]) -> None:
-    """Check the windows of FROM clauses; LanguageRule if a named stream shares its name with another source."""
+    """Check the windows in FROM; raises LanguageRule if a named stream shares its name with another source."""
     seen: dict[terms.IriName, bool] = {}
     for source in sources:
         if isinstance(source, syntax.StreamSource):
@@ -95,7 +98,7 @@ def check_volatile(query: SparqlQuery) -> None:
 
 
 def check_labels(form: syntax.Form) -> None:
-    """Raise LanguageRule if a blank node label is used in two basic graph patterns of the query `form`."""
+    """Raise LanguageRule if a blank node label occurs in two basic graph patterns of a query."""
     owner: dict[str, int] = {}
     patterns = count(1)
     for part in (form.where, *_clauses(form)):
@@ -104,7 +107,10 @@ def check_labels(form: syntax.Form) -> None:
 
 
 def _check_group_labels(group: GroupPattern, owner: dict[str, int], patterns: Iterator[int]) -> None:
-    """Raise LanguageRule if a blank node label of a group has another pattern's number, from `patterns`, in `owner`."""
+    """Raise LanguageRule if a blank node label in a group is already used in another basic graph pattern.
+
+    `owner` has the number of the pattern that uses each label; `patterns` yields new numbers.
+    """
     current = next(patterns)
     for element in group.elements:
         if isinstance(element, syntax.TriplesBlock):
@@ -123,13 +129,13 @@ def _check_group_labels(group: GroupPattern, owner: dict[str, int], patterns: It
 
 
 def _clauses(form: syntax.Form) -> list[object]:
-    """The clauses of the query `form` that contain expressions: select items, GROUP BY, HAVING and ORDER BY."""
+    """Return the clauses of a query that contain expressions: select items, GROUP BY, HAVING and ORDER BY."""
     clauses: list[object] = list(form.items) if isinstance(form, Select) else []
     return [*clauses, *form.modifiers.group_by, *form.modifiers.having, *form.modifiers.order_by]
 
 
 def check_form(form: syntax.Form) -> None:
-    """Raise LanguageRule if the query or subquery `form` breaks a rule on names of AS, on GROUP BY or on aggregates."""
+    """Raise LanguageRule if a query or subquery breaks a rule about its patterns, AS, GROUP BY or aggregates."""
     if form.where is not None:
         check_group(form.where)
     modifiers = form.modifiers
@@ -150,7 +156,10 @@ def check_form(form: syntax.Form) -> None:
 
 
 def check_items(query: Select, bound: set[str]) -> None:
-    """Raise LanguageRule if AS reuses a name, such as one in `bound` (by WHERE), or a variable is not grouped."""
+    """Raise LanguageRule if AS reuses a variable, or if a selected variable is neither grouped nor aggregated.
+
+    `bound` are the variables that WHERE binds.
+    """
     grouped = is_aggregated(query)
     keys = {
         key.variable.name if isinstance(key, syntax.AliasedExpression) else key.name
@@ -182,7 +191,7 @@ def check_items(query: Select, bound: set[str]) -> None:
 
 
 def _check_new_name(variable: terms.Variable, taken: Iterable[str]) -> None:
-    """Raise LanguageRule if the variable that AS or BIND introduces is in `taken`, the names already bound."""
+    """Raise LanguageRule if AS or BIND assigns a variable that already has a value: its name is in `taken`."""
     if variable.name in taken:
         raise LanguageRule(
             f"?{variable.name} already has a value", span=variable.span, hint="choose another name after AS"
@@ -190,7 +199,7 @@ def _check_new_name(variable: terms.Variable, taken: Iterable[str]) -> None:
 
 
 def check_group(group: GroupPattern) -> None:
-    """Raise LanguageRule if FILTER, BIND, VALUES or a subquery of a group breaks a rule, inner groups included."""
+    """Raise LanguageRule if FILTER, BIND, VALUES or a subquery in a group, or in a group inside it, breaks a rule."""
     bound: set[str] = set()
     for element in group.elements:
         match element:
@@ -222,7 +231,7 @@ def check_values(values: syntax.Values) -> None:
 
 
 def forbid_aggregates(expression: Expression, clause: str) -> None:
-    """Raise LanguageRule if an expression has an aggregate; `clause`, such as FILTER, is for the message."""
+    """Raise LanguageRule if an expression contains an aggregate; the message names the `clause`, such as FILTER."""
     for aggregate in aggregates(expression):
         raise LanguageRule(
             f"an aggregate is not allowed in {clause}",
@@ -232,7 +241,7 @@ def forbid_aggregates(expression: Expression, clause: str) -> None:
 
 
 def check_nested(expression: Expression) -> None:
-    """Raise LanguageRule if an aggregate in an expression has another aggregate inside its operand."""
+    """Raise LanguageRule if an expression has an aggregate inside another aggregate."""
     for aggregate in aggregates(expression):
         if aggregate.operand is not None:
             for inner in aggregates(aggregate.operand):

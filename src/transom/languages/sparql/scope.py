@@ -14,12 +14,12 @@ Kind = TypeVar("Kind")
 
 
 def visible_variables(pattern: GroupPattern | Element) -> tuple[str, ...]:
-    """The names of the variables that a pattern may bind (W3C: in scope), in the order of their first occurrence."""
+    """Return the names of the variables that a pattern may bind, in the order of their first occurrence."""
     return tuple(dict.fromkeys(variable.name for variable in _visible(pattern)))
 
 
 def _visible(pattern: GroupPattern | Element) -> Iterator[terms.Variable]:
-    """Yield the variables that a pattern may bind (W3C: in scope); a variable may come several times."""
+    """Yield the variables that a pattern may bind (in scope, says W3C); a variable may be repeated."""
     match pattern:
         case syntax.TriplesBlock():
             yield from find_nodes(pattern, terms.Variable)
@@ -46,7 +46,7 @@ def _visible(pattern: GroupPattern | Element) -> Iterator[terms.Variable]:
 
 
 def select_variables(query: Select) -> tuple[str, ...]:
-    """The names of the variables that a SELECT returns; for `SELECT *` those in scope."""
+    """Return the names of the variables that a SELECT returns; for `SELECT *`, all that WHERE or VALUES may bind."""
     if query.items:
         return tuple(
             item.variable.name if isinstance(item, syntax.AliasedExpression) else item.name for item in query.items
@@ -64,7 +64,7 @@ def find_nodes(tree: Any, *kinds: type[Kind]) -> Iterator[Kind]:
 
 
 def outermost_groups(tree: Any) -> Iterator[GroupPattern]:
-    """Yield the group patterns `{ ... }` of a syntax tree that are not inside another one; a group yields itself."""
+    """Yield the groups `{ ... }` of a syntax tree that are not inside another group; a group yields itself."""
     if isinstance(tree, GroupPattern):
         yield tree
         return
@@ -83,7 +83,7 @@ def children(node: Any) -> Iterator[Any]:
 
 @cache
 def _child_fields(node_type: type) -> tuple[str, ...]:
-    """The fields of a syntax node class that may hold child nodes, spans excluded; () if it is not a node class."""
+    """Return the fields of a syntax node class that may hold child nodes; empty for any other class."""
     return tuple(field.name for field in fields(node_type) if field.compare) if is_dataclass(node_type) else ()
 
 
@@ -106,7 +106,7 @@ def aggregates(expression: Expression) -> Iterator[syntax.Aggregate]:
 
 
 def _operands(expression: Any) -> Iterable[Any]:
-    """Yield the direct operands of an expression; those in argument lists are included."""
+    """Yield the direct operands of an expression, including the arguments of a call."""
     for child in children(expression):
         if isinstance(child, tuple):
             yield from child

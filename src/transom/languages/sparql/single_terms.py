@@ -16,14 +16,17 @@ _EXAMPLES = 'write for example <http://example.org/a>, ex:a, _:a, 1.5 or "text"'
 
 
 def read_term(text: str, prefixes: Mapping[str, str]) -> Term:
-    """Parse a single RDF term in SPARQL notation; ParseError if malformed, NameProblem if its prefix is unknown."""
+    """Parse a single RDF term in SPARQL notation; raises ParseError or NameProblem if it is malformed.
+
+    NameProblem is for a prefix that is not in `prefixes`.
+    """
     node = read_node(text)
     return BlankNode(node.label) if isinstance(node, terms.BlankNode) else translate_term(node, NameResolver(prefixes))
 
 
 @lru_cache(maxsize=10_000)
 def read_node(text: str) -> terms.IriName | terms.LiteralTerm | terms.BlankNode:
-    """Parse a single RDF term to its syntax node; ParseError if the text is not a term."""
+    """Parse a single RDF term to its syntax node; raises ParseError if the text is not a term."""
     try:
         query = parse(f"ASK {{ [] <> {text}\n}}")
     except QueryError:

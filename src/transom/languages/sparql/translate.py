@@ -59,7 +59,10 @@ def translate(
     parameters: Mapping[str, Value] | None = None,
     views: StreamViews | None = None,
 ) -> RdfTranslation:
-    """Translate SPARQL to a plan; `base` resolves relative IRIs, `parameters` bind variables, `views` is unused."""
+    """Translate a SPARQL query to a plan with warnings; `base` resolves relative IRIs, `parameters` bind variables.
+
+    `views` is unused.
+    """
     query = with_parameters(query, parameters or {}, catalog.parameters)
     check(query, catalog.rdf.prefixes)
     names = NameResolver.of(query, catalog.rdf.prefixes, base)
@@ -72,7 +75,10 @@ def translate(
 
 
 def check_windows(form: syntax.Form, used: set[int]) -> None:
-    """Raise LanguageRule if a group's window applies to no stream pattern (R9); `used` has the ids of those that do."""
+    """Raise LanguageRule if the window of a group applies to no pattern over a stream (R9).
+
+    `used` has the ids of the windows that apply to a pattern.
+    """
     for group in find_nodes(form, syntax.GroupPattern):
         if group.window is not None and id(group.window) not in used:
             raise LanguageRule(
@@ -100,7 +106,7 @@ class _SparqlTranslator:
     used: set[int] = field(default_factory=set)
 
     def form(self, form: syntax.Form) -> RdfPlan:
-        """Translate the SELECT, ASK, CONSTRUCT or DESCRIBE query `form` to its plan."""
+        """Translate a SELECT, ASK, CONSTRUCT or DESCRIBE query to its plan."""
         context = _PatternContext(self.dataset.default)
         match form:
             case syntax.Select():
@@ -133,7 +139,7 @@ class _SparqlTranslator:
         return TripleTemplate(triple.subject, predicate, triple.object)
 
     def select(self, query: syntax.Select, context: _PatternContext) -> Windows:
-        """Translate a SELECT or subquery to the plan of its solutions; `context` holds its sources and its window."""
+        """Translate a SELECT query or subquery to the plan of its solutions; `context` has its data and window."""
         columns = tuple(dict.fromkeys(variable(name) for name in select_variables(query)))
         solutions: Windows = project(self.sorted_solutions(query, context, columns), columns)
         if query.kind is not None:
@@ -141,7 +147,7 @@ class _SparqlTranslator:
         return self.apply_limit(solutions, query.modifiers)
 
     def apply_limit(self, solutions: Windows, modifiers: syntax.Modifiers) -> Windows:
-        """Apply LIMIT and OFFSET, if the query has them, to solutions that `sorted_solutions` has sorted."""
+        """Apply LIMIT and OFFSET, if the query has them, to sorted solutions."""
         if modifiers.limit is None and modifiers.offset is None:
             return solutions
         return Slice(solutions, modifiers.offset or 0, modifiers.limit)
@@ -149,7 +155,10 @@ class _SparqlTranslator:
     def sorted_solutions(
         self, form: syntax.Form, context: _PatternContext, columns: tuple[Column, ...] = ()
     ) -> Windows:
-        """Plan a query (`form`) in `context` up to ORDER BY; ties by `columns`, if () by all variables (W3C 18.2.4)."""
+        """Plan a query up to ORDER BY; ties are sorted by `columns`, or by all variables if there are none.
+
+        This is W3C 18.2.4.
+        """
         modifiers = form.modifiers
         solutions = EMPTY_PATTERN if form.where is None else self.group(form.where, context)
         translator = self.expressions(context)
@@ -174,7 +183,7 @@ class _SparqlTranslator:
         return solutions
 
     def group_solutions(self, form: syntax.Form, below: Windows, translator: ExpressionTranslator) -> Windows:
-        """Apply GROUP BY of a query, `form`, to the solutions `below`, and compute the aggregates in `translator`."""
+        """Group the solutions `below` by a query's GROUP BY, and compute the aggregates that `translator` collected."""
         keys: dict[Column, NamedExpression] = {}
         for index, key in enumerate(form.modifiers.group_by):
             if isinstance(key, syntax.AliasedExpression):
@@ -191,7 +200,7 @@ class _SparqlTranslator:
         return WindowAggregation(below, tuple(keys.values()), aggregates)
 
     def expressions(self, context: _PatternContext) -> ExpressionTranslator:
-        """A new translator of expressions; `context` holds the sources and the window for EXISTS groups in them."""
+        """Return a new translator of expressions; `context` has the data and the window for patterns of EXISTS."""
         return ExpressionTranslator(self.names, lambda group: self.group(group, context), {})
 
     def group(self, group: syntax.GroupPattern, context: _PatternContext) -> Windows:
@@ -200,7 +209,10 @@ class _SparqlTranslator:
         return solutions if condition == TRUE else WindowSelect(solutions, condition)
 
     def group_and_filters(self, group: syntax.GroupPattern, context: _PatternContext) -> tuple[Windows, Expression]:
-        """The plan of a group without its FILTERs, and the conjunction of these, TRUE if it has none (W3C 18.2.2)."""
+        """Return the plan of a group without its FILTERs, and the FILTERs joined by AND (TRUE if there are none).
+
+        This is W3C 18.2.2.
+        """
         inner_context = context if group.window is None else replace(context, window=group.window)
         translator = self.expressions(inner_context)
         solutions: Windows = EMPTY_PATTERN
@@ -249,7 +261,10 @@ class _SparqlTranslator:
         return solutions, conjunction(conditions)
 
     def graph(self, pattern: syntax.GraphPattern, context: _PatternContext) -> Windows:
-        """Translate GRAPH <iri> over that source, or GRAPH ?g to the union over named sources, with ?g bound (R10)."""
+        """Translate `GRAPH <iri>` over that source, or `GRAPH ?g` to a union over all named sources (R10).
+
+        ?g is bound to the IRI of the source.
+        """
         if not isinstance(pattern.name, terms.Variable):
             target = self.dataset.named.get(self.names.iri(pattern.name).value)
             solutions = self.group(pattern.group, replace(context, target=target or MatchTarget()))
@@ -263,7 +278,7 @@ class _SparqlTranslator:
         return Values((column,), ()) if combined is None else combined
 
     def values(self, values: syntax.Values) -> Values:
-        """Translate VALUES to an inline table of solutions; UNDEF becomes NULL."""
+        """Translate VALUES to an inline table of solutions, in which UNDEF is NULL."""
         rows = tuple(
             tuple(None if value is None else translate_term(value, self.names) for value in row) for row in values.rows
         )
@@ -272,7 +287,10 @@ class _SparqlTranslator:
     def basic_graph_pattern(
         self, statements: Sequence[terms.TriplesSameSubject], context: _PatternContext
     ) -> BasicGraphPattern:
-        """Translate adjacent triples to a join of triple patterns, each over a separate window (002 Alg. 1, Triple)."""
+        """Translate adjacent triples to a join of triple patterns, each with a window of its own.
+
+        This is the rule Triple of Algorithm 1 in 002.
+        """
         builder = TripleBuilder(self.names)
         parts: list[Windows] = []
         for triple in builder.triples(statements):
@@ -282,7 +300,7 @@ class _SparqlTranslator:
     def add_triple(
         self, triple: TriplePath, context: _PatternContext, builder: TripleBuilder, parts: list[Windows]
     ) -> None:
-        """Append the plan of a triple over `context`'s data to `parts`; `p/q` becomes two triples by a blank node."""
+        """Append the plan of a triple to `parts`; a path `p/q` becomes two triples joined by a blank node."""
         match triple.verb:
             case IRI() | Column() as predicate:
                 parts.append(
@@ -300,7 +318,10 @@ class _SparqlTranslator:
                 parts.append(self.path_pattern(triple, path, context))
 
     def path_pattern(self, triple: TriplePath, path: terms.PropertyPath, context: _PatternContext) -> Windows:
-        """Plan a triple whose predicate is a path such as `p*`; LanguageRule in a group with ELEMS over a stream."""
+        """Translate a triple whose predicate is a path such as `p*`; raises LanguageRule inside a window with ELEMS.
+
+        Such a window is allowed if the pattern reads no stream.
+        """
         window_size = self.window_size(context)
         if window_size is not None and window_size.count and context.target.streams:
             raise LanguageRule(
@@ -313,7 +334,10 @@ class _SparqlTranslator:
         return PathPattern(below, triple.subject, translate_path(path, self.names), triple.object)
 
     def window_size(self, context: _PatternContext) -> WindowSize | None:
-        """The size in ticks of a pattern's enclosing window, marked as used; None without one or over graphs (R13)."""
+        """Return the size of the window around a pattern, in ticks or elements, or None if no window applies (R13).
+
+        The window is marked as used.
+        """
         if context.window is None or not context.target.streams:
             return None
         self.used.add(id(context.window))
@@ -321,7 +345,7 @@ class _SparqlTranslator:
 
 
 def join_patterns(left: Windows, right: Windows) -> Windows:
-    """Join the solutions of two patterns on their common variables; an empty pattern leaves the other unchanged."""
+    """Join the solutions of two patterns on their common variables; an empty pattern returns the other unchanged."""
     if left == EMPTY_PATTERN:
         return right
     return left if right == EMPTY_PATTERN else join(left, right)

@@ -25,12 +25,12 @@ MEMBER, UNARY, PRIMARY = 3, 6, 7
 
 
 def unparse(query: SparqlQuery) -> str:
-    """The canonical text of a SPARQL query, without comments."""
+    """Return the canonical text of a SPARQL query, without comments."""
     return "\n".join(text for text, _ in lines(query))
 
 
 def format_text(text: str, query: SparqlQuery) -> str:
-    """The canonical text of a query; comments of the original `text` go before the clause that followed them."""
+    """Return the canonical text of a query, with the comments of `text`, each before the clause that followed it."""
     comments = list(comments_of(text))
     output: list[str] = []
     for line, start in lines(query):
@@ -56,12 +56,12 @@ def comments_of(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def _escape_comment(comment: str) -> str:
-    """Escape backslashes in a comment that would begin a unicode escape when the formatted text is parsed again."""
+    """Escape the backslashes of a comment that would begin a Unicode escape if the formatted text were parsed."""
     return _BACKSLASH.sub(lambda match: match[0] if len(match[0]) == 2 else "\\u005C", comment)
 
 
 def lines(query: SparqlQuery) -> list[Line]:
-    """The lines of a query's canonical text, each with its clause's offset in the original text, or None."""
+    """Return the lines of a query's canonical text, each with its clause's offset in the original text, or None."""
     output: list[Line] = []
     for entry in query.prologue:
         match entry:
@@ -73,7 +73,7 @@ def lines(query: SparqlQuery) -> list[Line]:
 
 
 def form(query: syntax.Form) -> list[Line]:
-    """The lines of a SELECT, CONSTRUCT, DESCRIBE or ASK query or subquery, without BASE and PREFIX."""
+    """Return the lines of a SELECT, CONSTRUCT, DESCRIBE or ASK query or subquery, without BASE and PREFIX."""
     begin = query.span.start
     where = query.where
     match query:
@@ -97,7 +97,7 @@ def form(query: syntax.Form) -> list[Line]:
 
 
 def items(nodes: Iterable[terms.Variable | syntax.AliasedExpression | terms.IriName]) -> str:
-    """The canonical text of the items after SELECT or DESCRIBE; `*` if there are none."""
+    """Return the canonical text of the items after SELECT or DESCRIBE; `*` if there are none."""
     return (
         " ".join(
             aliased_expression(entry) if isinstance(entry, syntax.AliasedExpression) else node(entry) for entry in nodes
@@ -107,12 +107,12 @@ def items(nodes: Iterable[terms.Variable | syntax.AliasedExpression | terms.IriN
 
 
 def aliased_expression(item: syntax.AliasedExpression) -> str:
-    """The canonical text of `(expression AS ?variable)`."""
+    """Return the canonical text of `(expression AS ?variable)`."""
     return f"({expression(item.expression)} AS {variable(item.variable)})"
 
 
 def source(clause: syntax.Source) -> str:
-    """The canonical text of one FROM clause."""
+    """Return the canonical text of a FROM clause."""
     keyword = "NAMED " if clause.named else ""
     if isinstance(clause, syntax.GraphSource):
         return f"FROM {keyword}{iri(clause.name)}"
@@ -120,7 +120,7 @@ def source(clause: syntax.Source) -> str:
 
 
 def window(clause: syntax.Window) -> str:
-    """The canonical text of a window."""
+    """Return the canonical text of a WINDOW clause."""
     match clause:
         case syntax.RangeWindow(width=width, slide=None):
             return f"WINDOW RANGE {duration(width)} SLIDE"
@@ -134,12 +134,12 @@ def window(clause: syntax.Window) -> str:
 
 
 def duration(length: syntax.Duration) -> str:
-    """The canonical text of a duration of a window, such as 10 S; without a unit if the query has none."""
+    """Return the canonical text of a window's duration, such as 10 S, or 10 if the query has no unit."""
     return f"{length.count} {length.unit.value}" if length.unit else str(length.count)
 
 
 def modifiers(clauses: Modifiers) -> list[Line]:
-    """The lines of GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET and VALUES, as far as the query has them."""
+    """Return the lines of GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET and VALUES, without clauses that are absent."""
     output: list[str] = []
     if clauses.group_by:
         output.append("GROUP BY " + " ".join(map(grouping, clauses.group_by)))
@@ -157,7 +157,7 @@ def modifiers(clauses: Modifiers) -> list[Line]:
 
 
 def grouping(key: Expression | syntax.AliasedExpression) -> str:
-    """The canonical text of one expression of GROUP BY, such as `(?a + 1 AS ?b)`."""
+    """Return the canonical text of one expression of GROUP BY, such as `(?a + 1 AS ?b)`."""
     if isinstance(key, syntax.AliasedExpression):
         return aliased_expression(key)
     if isinstance(key, terms.Variable):
@@ -167,27 +167,27 @@ def grouping(key: Expression | syntax.AliasedExpression) -> str:
 
 
 def constraint(condition: Expression) -> str:
-    """The canonical text of a condition of FILTER or HAVING: in parentheses, unless it is a call."""
+    """Return the canonical text of a condition of FILTER or HAVING: in parentheses, unless it is a call."""
     is_call = isinstance(condition, syntax.BuiltinCall | syntax.Aggregate | syntax.Exists | syntax.IriCall)
     return expression(condition) if is_call else f"({expression(condition)})"
 
 
 def order(key: syntax.OrderKey) -> str:
-    """The canonical text of one expression of ORDER BY with its direction, such as `DESC(?x)`."""
+    """Return the canonical text of one expression of ORDER BY with its direction, such as `DESC(?x)`."""
     if key.descending:
         return f"DESC({expression(key.expression)})"
     return variable(key.expression) if isinstance(key.expression, terms.Variable) else constraint(key.expression)
 
 
 def values(clause: syntax.Values) -> str:
-    """The canonical text of VALUES, on one line."""
+    """Return the canonical text of a VALUES clause, on one line."""
     names = " ".join(map(variable, clause.variables))
     rows = " ".join(f"({' '.join('UNDEF' if v is None else node(v) for v in row)})" for row in clause.rows)
     return f"VALUES ({names}) {{ {rows} }}"
 
 
 def group(head: str, pattern: GroupPattern, tail: str = "") -> list[Line]:
-    """The lines of a group `{ ... }`, with `head` before the opening brace and `tail` after the closing one."""
+    """Return the lines of a group `{ ... }`, with `head` before the opening brace and `tail` after the closing one."""
     inner = [line for member in pattern.elements for line in element(member)]
     if pattern.window is not None:
         inner.append((window(pattern.window), pattern.window.span.start))
@@ -196,7 +196,7 @@ def group(head: str, pattern: GroupPattern, tail: str = "") -> list[Line]:
 
 
 def element(member: syntax.Element) -> list[Line]:
-    """The lines of one element of a group, such as FILTER, OPTIONAL or a block of triples."""
+    """Return the lines of one element of a group, such as FILTER, OPTIONAL or a block of triples."""
     begin = member.span.start
     match member:
         case syntax.TriplesBlock(statements=statements):
@@ -229,7 +229,7 @@ def element(member: syntax.Element) -> list[Line]:
 
 
 def expression(tree: Expression, min_precedence: int = 0) -> str:
-    """The canonical text of an expression, in parentheses if its precedence is below `min_precedence`."""
+    """Return the canonical text of an expression, in parentheses if its precedence is below `min_precedence`."""
     match tree:
         case syntax.Logic(operator=operator, operands=operands):
             level = LEVELS[operator]
@@ -267,5 +267,5 @@ def expression(tree: Expression, min_precedence: int = 0) -> str:
 
 
 def comma_list(arguments: Iterable[Expression]) -> str:
-    """The canonical texts of expressions, separated by commas."""
+    """Return the canonical texts of several expressions as one text, separated by commas."""
     return ", ".join(map(expression, arguments))

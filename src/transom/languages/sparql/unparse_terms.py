@@ -12,19 +12,19 @@ _SPECIAL = re.compile(r"%(?![0-9A-Fa-f]{2})|[~!$&'()*+,;=/?#@]|^[.-]|\.\Z")
 
 
 def variable(term: terms.Variable) -> str:
-    """The canonical text of a variable: ?name."""
+    """Return the canonical text of a variable: ?name."""
     return "?" + term.name
 
 
 def iri(name: terms.IriName) -> str:
-    """The canonical text of an IRI: in angle brackets, or a prefixed name."""
+    """Return the canonical text of an IRI: in angle brackets, or a prefixed name."""
     if isinstance(name, terms.Iri):
         return f"<{name.text}>"
     return f"{name.prefix}:{_SPECIAL.sub(lambda match: chr(92) + match[0], name.local)}"
 
 
 def literal(term: terms.LiteralTerm) -> str:
-    """The canonical text of a literal, with its language tag or datatype."""
+    """Return the canonical text of a literal, with its language tag or datatype."""
     match term:
         case terms.StringLiteral(value=value, language=language, datatype=datatype):
             text = quote(value)
@@ -40,7 +40,7 @@ def literal(term: terms.LiteralTerm) -> str:
 
 
 def node(term: terms.Node) -> str:
-    """The canonical text of a subject or object of a triple."""
+    """Return the canonical text of a subject or object of a triple."""
     match term:
         case terms.Variable():
             return variable(term)
@@ -61,22 +61,22 @@ def node(term: terms.Node) -> str:
 
 
 def statement(triples: terms.TriplesSameSubject) -> str:
-    """The canonical text of a subject with its predicates and objects."""
+    """Return the canonical text of a subject with its predicates and objects."""
     return f"{node(triples.subject)} {properties(triples.properties)}".rstrip()
 
 
 def properties(lists: tuple[terms.PredicateObjectList, ...]) -> str:
-    """The canonical text of one subject's predicates with their objects, separated by semicolons."""
+    """Return the canonical text of one subject's predicates with their objects, separated by semicolons."""
     return " ; ".join(f"{verb(entry.verb)} {', '.join(map(node, entry.objects))}" for entry in lists)
 
 
 def verb(predicate: terms.PropertyPath | terms.Variable) -> str:
-    """The canonical text of a predicate: a variable or a path."""
+    """Return the canonical text of a predicate: a variable or a path."""
     return variable(predicate) if isinstance(predicate, terms.Variable) else path(predicate)
 
 
 def path(expression: terms.PropertyPath, min_precedence: int = 0) -> str:
-    """The canonical text of a property path, in parentheses if its precedence is below `min_precedence`."""
+    """Return the canonical text of a property path, in parentheses if its precedence is below `min_precedence`."""
     match expression:
         case terms.Iri(text=terms.RDF_TYPE):
             return "a"

@@ -50,18 +50,18 @@ class MatchTarget:
 
     @property
     def statements(self) -> Windows:
-        """The plan of all statements: the streams in the windows of their FROM clauses, and the stored graphs."""
+        """The plan of all statements: of streams, in the windows of their FROM clauses, and of stored graphs."""
         parts: list[Windows] = [size.over(rdf_stream(name)) for name, size in self.streams]
         return union_windows([*parts, StoredGraph(self.graphs)] if self.graphs else parts)
 
     def statements_in_window(self, window: WindowSize) -> Windows:
-        """The plan of all statements of streams and graphs, with `window` on each stream instead of that of FROM."""
+        """Return the plan of all statements of streams and graphs, with `window` on each stream, not that of FROM."""
         return MatchTarget(tuple((name, window) for name, _ in self.streams), self.graphs).statements
 
     def pattern(
         self, window: WindowSize | None, subject: TermPattern, predicate: TermPattern, object: TermPattern
     ) -> Windows:
-        """Plan a triple pattern over `window`, that of its group, or if None over the windows of FROM (R8, R9).
+        """Translate a triple pattern over `window`, or over the windows of FROM if it is None (R8, R9).
 
         ELEMS of a group counts only the statements that match the pattern.
         """
@@ -84,7 +84,7 @@ class Dataset:
 
 
 def translate_dataset(form: syntax.Form, names: NameResolver, rdf: Rdf, calendar: Calendar) -> Dataset:
-    """Translate FROM [NAMED] of a query, `form`, to streams and graphs of the catalog's `rdf`; all graphs if absent."""
+    """Translate the FROM clauses of a query to streams and graphs of the catalog; without FROM, to all graphs."""
     if not form.sources:
         graphs = [graph for graph in rdf.extents.values() if not graph.is_stream]
         default = tuple(graph.name for graph in graphs if graph.iri is None)
@@ -117,7 +117,7 @@ def translate_dataset(form: syntax.Form, names: NameResolver, rdf: Rdf, calendar
 
 
 def find_extent(source: syntax.Source, iri: IRI, rdf: Rdf) -> Extent:
-    """The extent (stream or graph) of `rdf`, the catalog, that a FROM clause names by `iri`; NameProblem if unknown."""
+    """Return the stream or graph of the catalog that a FROM clause names; raises NameProblem if it is not declared."""
     stream = isinstance(source, syntax.StreamSource)
     extent = rdf.find(iri.value, stream=stream)
     if extent is not None:
@@ -136,7 +136,10 @@ def find_extent(source: syntax.Source, iri: IRI, rdf: Rdf) -> Extent:
 
 
 def window_size_of(window: syntax.Window, calendar: Calendar) -> WindowSize:
-    """Convert a WINDOW clause to ticks, or to a count for ELEMS; SLIDE without a number is one unit of RANGE (R2)."""
+    """Convert a WINDOW clause to its size in ticks, or in elements for ELEMS.
+
+    SLIDE without a number is one unit of RANGE (R2).
+    """
     match window:
         case syntax.ElementWindow(count=count):
             return WindowSize(count=count)
@@ -150,7 +153,10 @@ def window_size_of(window: syntax.Window, calendar: Calendar) -> WindowSize:
 
 
 def _default_slide(window: syntax.RangeWindow, width: syntax.Duration, calendar: Calendar) -> int:
-    """The slide in ticks if SLIDE has no number: one unit of `width`; LanguageRule if that is not a number of ticks."""
+    """Return the slide, in ticks, of SLIDE without a number: one unit of RANGE.
+
+    Raises LanguageRule if that is not a whole number of ticks.
+    """
     ticks = calendar.ticks(syntax.Duration(1, width.unit).milliseconds * 1000)
     if ticks:
         return ticks
@@ -164,7 +170,7 @@ def _default_slide(window: syntax.RangeWindow, width: syntax.Duration, calendar:
 
 
 def duration_in_ticks(duration: syntax.Duration, calendar: Calendar) -> int:
-    """Convert a duration to ticks; LanguageRule if it is not an integer number of them."""
+    """Convert a duration to ticks; raises LanguageRule if it is not a whole number of ticks."""
     ticks = calendar.ticks(duration.milliseconds * 1000)
     if not ticks:
         length = f"{duration.count} {duration.unit.value if duration.unit else 'ms'}"

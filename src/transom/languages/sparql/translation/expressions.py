@@ -34,19 +34,19 @@ class ExpressionTranslator:
     collected: AggregateColumns
 
     def translate_all(self, nodes: Iterable[syntax.Expression]) -> tuple[Expression, ...]:
-        """Translate several SPARQL expressions, without a conversion of their results to one type."""
+        """Translate several SPARQL expressions, without converting their results to one type."""
         return tuple(map(self._translate, nodes))
 
     def term(self, node: syntax.Expression) -> Expression:
-        """Translate a SPARQL expression, converted to type TERM, an RDF term."""
+        """Translate a SPARQL expression and convert its result to an RDF term (type TERM)."""
         return as_type(self._translate(node), Type.TERM)
 
     def condition(self, node: syntax.Expression) -> Expression:
-        """Translate a SPARQL expression, converted to BOOLEAN by SPARQL's rule of effective boolean values."""
+        """Translate a SPARQL expression and convert its result to BOOLEAN, its effective boolean value."""
         return as_type(self._translate(node), Type.BOOLEAN)
 
     def _translate(self, node: syntax.Expression) -> Expression:
-        """Translate a SPARQL expression; an aggregate is added to `collected` and replaced by a variable."""
+        """Translate a SPARQL expression; each aggregate is added to `collected` and replaced by a variable."""
         match node:
             case terms.Variable(name=name):
                 return variable(name)
@@ -80,7 +80,7 @@ class ExpressionTranslator:
                 assert_never(node)
 
     def _translate_iri_call(self, node: syntax.IriCall) -> Expression:
-        """Translate a function called by its IRI; NameProblem unless it is a cast to an XSD datatype."""
+        """Translate a function called by its IRI; raises NameProblem unless it is a cast to an XSD datatype."""
         iri = self.names.iri(node.function).value
         name = "xsd:" + iri.removeprefix(XSD) if iri.startswith(XSD) else iri
         if name not in CASTS or node.distinct:
@@ -90,7 +90,7 @@ class ExpressionTranslator:
         return term_call(name, *self.translate_all(node.arguments))
 
     def aggregate(self, node: syntax.Aggregate, column: Column) -> Aggregate:
-        """Translate a collected SPARQL aggregate to one of the algebra, whose result is `column`."""
+        """Translate an aggregate of SPARQL to an aggregate of the algebra; `column` holds its result."""
         operand = None if node.operand is None else self.term(node.operand)
         separator = " " if node.separator is None else node.separator
         return Aggregate(AggregateFunction(node.name), operand, column.attribute, node.distinct, separator)

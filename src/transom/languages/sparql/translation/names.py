@@ -22,7 +22,7 @@ class NameResolver:
 
     @classmethod
     def of(cls, query: syntax.SparqlQuery, prefixes: Mapping[str, str], base: str | None = None) -> NameResolver:
-        """The resolver of a query's IRIs; its PREFIX and BASE declarations override `prefixes` and `base`."""
+        """Return the resolver of a query's IRIs; PREFIX and BASE of the query override `prefixes` and `base`."""
         declared = dict(prefixes)
         for entry in query.prologue:
             if isinstance(entry, syntax.Base):
@@ -32,7 +32,7 @@ class NameResolver:
         return cls(declared, base)
 
     def iri(self, name: terms.IriName) -> IRI:
-        """Resolve an IRI or prefixed name of the syntax to an absolute IRI; NameProblem if the prefix is unknown."""
+        """Resolve an IRI or prefixed name to an absolute IRI; raises NameProblem if the prefix is unknown."""
         if isinstance(name, terms.Iri):
             return IRI(resolve_iri(name.text, self.base))
         if name.prefix not in self.prefixes:
@@ -41,7 +41,7 @@ class NameResolver:
 
 
 def resolve_iri(reference: str, base: str | None) -> str:
-    """Resolve an IRI reference against a base IRI; unchanged if there is no base or the reference has a scheme."""
+    """Resolve a relative IRI against `base`; an absolute IRI, or any IRI without a base, is returned unchanged."""
     scheme, authority, path, query, fragment = _split(reference)
     if base is None or scheme is not None:
         return reference
@@ -62,7 +62,7 @@ def resolve_iri(reference: str, base: str | None) -> str:
 
 
 def _split(text: str) -> tuple[str | None, str | None, str, str | None, str | None]:
-    """Split an IRI into scheme, authority, path, query and fragment; None for a part that is missing."""
+    """Split an IRI into scheme, authority, path, query and fragment; a part that is missing is None."""
     match = _PARTS.fullmatch(text)
     if match is None:  # never happens: the pattern matches every text
         return None, None, text, None, None
@@ -70,7 +70,7 @@ def _split(text: str) -> tuple[str | None, str | None, str, str | None, str | No
 
 
 def _join(scheme: str | None, authority: str | None, path: str, query: str | None, fragment: str | None) -> str:
-    """Join scheme, authority, path, query and fragment to an IRI, without the parts that are None."""
+    """Join scheme, authority, path, query and fragment to an IRI, without those that are None."""
     return "".join(
         (
             "" if scheme is None else f"{scheme}:",

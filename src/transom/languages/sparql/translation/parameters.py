@@ -22,7 +22,10 @@ ParameterTerms = Mapping[str, terms.IriName | terms.LiteralTerm]
 def with_parameters(
     query: syntax.SparqlQuery, passed: Mapping[str, Value], declared: Mapping[str, Value]
 ) -> syntax.SparqlQuery:
-    """Replace a query's unbound variables by the values `passed` or else `declared`; UsageError if one is unknown."""
+    """Replace a query's unbound variables by parameter values; `passed` values override `declared` ones.
+
+    Raises UsageError if a passed parameter is not such a variable.
+    """
     bound = {variable.name for variable in binding_variables(query.form)}
     free = {variable.name for variable in find_nodes(query.form, terms.Variable)} - bound
     for name in passed:
@@ -37,7 +40,7 @@ def with_parameters(
 
 
 def _substitute(part: Any, values: ParameterTerms) -> Any:
-    """Replace variables by parameter values in a syntax node or tuple, recursively; a SELECT column keeps its name."""
+    """Replace variables by parameter values everywhere in a syntax node or tuple; SELECT columns keep their names."""
     match part:
         case terms.Variable(name=name) if name in values:
             return replace(values[name], span=part.span)
@@ -56,19 +59,19 @@ def _substitute(part: Any, values: ParameterTerms) -> Any:
 def _select_column(
     item: terms.Variable | syntax.AliasedExpression, values: ParameterTerms
 ) -> terms.Variable | syntax.AliasedExpression:
-    """A column of SELECT, unchanged, or `(value AS ?name)` if it is a parameter, so that it keeps its name."""
+    """Return a SELECT item; a variable that is a parameter becomes `(value AS ?name)`, so that it keeps its name."""
     if isinstance(item, terms.Variable) and item.name in values:
         return syntax.AliasedExpression(values[item.name], item, item.span)
     return item
 
 
 def _with_fields(part: Any, values: ParameterTerms) -> Any:
-    """A copy of a syntax node with the variables in all its fields replaced by parameter values."""
+    """Return a copy of a syntax node in which parameter values replace the variables of all fields."""
     return replace(part, **{field.name: _substitute(getattr(part, field.name), values) for field in fields(part)})
 
 
 def _value_term(value: Value) -> terms.IriName | terms.LiteralTerm:
-    """Convert a parameter value to an RDF term; text that is not a SPARQL term, such as <iri>, is a string literal."""
+    """Convert a parameter value to an RDF term; text that is not a term such as <iri> becomes a string literal."""
     match value:
         case bool():
             return terms.BooleanLiteral(value)

@@ -35,7 +35,7 @@ class TripleBuilder:
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def triples(self, statements: Iterable[terms.TriplesSameSubject]) -> list[TriplePath]:
-        """Expand subjects with property lists to single triples, including lists `(...)` and brackets `[...]`."""
+        """Expand subjects with their property lists, RDF lists `(...)` and brackets `[...]` to single triples."""
         triples: list[TriplePath] = []
         for statement in statements:
             subject = self.term_pattern(statement.subject, triples)
@@ -43,11 +43,11 @@ class TripleBuilder:
         return triples
 
     def fresh(self) -> BlankNode:
-        """A new blank node, with a label that no query can contain, for a list, brackets or a path."""
+        """Return a new blank node for a list, brackets or a path; its label cannot occur in a query."""
         return BlankNode(f"[{next(self.numbers)}]")
 
     def term_pattern(self, node: terms.Node, triples: list[TriplePath]) -> TermPattern:
-        """The term pattern of a syntax node; the triples of a list or property list are appended to `triples`."""
+        """Translate a syntax node to a term pattern; the triples of lists and brackets are appended to `triples`."""
         match node:
             case terms.Variable(name=name):
                 return variable(name)
@@ -103,7 +103,7 @@ def translate_term(node: terms.IriName | terms.LiteralTerm, names: NameResolver)
 
 
 def translate_path(path: terms.PropertyPath | IRI, names: NameResolver) -> patterns.PropertyPath:
-    """Translate a property path of the syntax to one of the algebra; `names` resolves prefixes and relative IRIs."""
+    """Translate a property path to the algebra; `names` resolves its prefixes and relative IRIs."""
     match path:
         case IRI():
             return patterns.PredicatePath(path)
