@@ -35,7 +35,7 @@ class HalfOpenWindow:
 
 
 def function_hint(name: str, callable_names: Iterable[str], aggregates: Collection[str]) -> str:
-    """Hint for an unknown function: a similar one of `callable_names` or `aggregates`, or a foreign one's counterpart.
+    """Return a hint for an unknown function: a similar function, or what replaces a function of another dialect.
 
     >>> function_hint("MEAN", [], [])
     'did you mean AVG?'
@@ -49,7 +49,7 @@ def function_hint(name: str, callable_names: Iterable[str], aggregates: Collecti
 
 
 def window_of_call(call: FunctionCall) -> HalfOpenWindow | None:
-    """The window that a call such as `window(time, '10 minutes', '5 minutes')` makes; None if it is another one."""
+    """Return the window of a Spark SQL call such as `window(time, '10 minutes', '5 minutes')`; None for other calls."""
     if call.name != "WINDOW":
         return None
     try:
@@ -60,5 +60,5 @@ def window_of_call(call: FunctionCall) -> HalfOpenWindow | None:
 
 
 def name_span(call: FunctionCall) -> Span:
-    """The span of the function's name in a call."""
+    """Return the span of the function's name in a call."""
     return Span(call.span.start, call.span.start + len(call.name))

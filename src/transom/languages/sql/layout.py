@@ -22,7 +22,7 @@ class SelectClauses(Protocol):
 
     @property
     def where(self) -> Node | None:
-        """The condition of WHERE; None if the query has no WHERE."""
+        """The condition of WHERE, or None if the query has no WHERE."""
         ...
 
     @property
@@ -32,17 +32,17 @@ class SelectClauses(Protocol):
 
     @property
     def having(self) -> Node | None:
-        """The condition of HAVING; None if the query has no HAVING."""
+        """The condition of HAVING, or None if the query has no HAVING."""
         ...
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """The offsets in the original text at which the clauses begin, in their order; empty if there is no text."""
+        """The offsets of the clauses in the original text, in order; empty if there is no original text."""
         ...
 
 
 def with_comments(text: str, lines: Sequence[Line]) -> str:
-    """Join canonical lines, with each comment of the original `text` before the clause that followed it."""
+    """Join the lines of a canonical text, with each comment of `text` before the clause that followed it."""
     comments = list(comments_of(text))
     output: list[str] = []
     for line, start in lines:
@@ -63,7 +63,7 @@ def comments_of(text: str) -> Iterator[tuple[Span, str]]:
 def clause_lines(
     head: str, source_lines: list[Line], select: SelectClauses, printer: Printer, final_clauses: Sequence[str] = ()
 ) -> list[Line]:
-    """Lay out a SELECT by `printer`: `head` (first line), FROM (`source_lines`), WHERE to HAVING, `final_clauses`."""
+    """Return the lines of a SELECT: `head`, the FROM lines `source_lines`, WHERE to HAVING, and `final_clauses`."""
     clauses: list[list[Line]] = [[(head, None)], source_lines]
     if select.where is not None:
         clauses.append([("WHERE " + printer.unparse(select.where), None)])
@@ -81,6 +81,6 @@ def clause_lines(
 
 
 def item_text(item: SelectItem, printer: Printer) -> str:
-    """The canonical text of a select item, with its alias if it has one."""
+    """Return the canonical text of a select item, with its alias if it has one."""
     text = printer.unparse(item.expression)
     return text if item.alias is None else f"{text} AS {printer.identifier(item.alias)}"

@@ -49,19 +49,21 @@ MAX_DEPTH = 100
 
 
 def span_of_meta(meta: Meta) -> Span:
-    """The span of a parse tree node in the query text; (0, 0) if the node is empty."""
+    """Return the span of a parse tree node in the query text; (0, 0) if the node is empty."""
     return Span(0, 0) if meta.empty else Span(meta.start_pos, meta.end_pos)
 
 
 def span_of(token: Token) -> Span:
-    """The span of a token in the query text."""
+    """Return the span of a token in the query text."""
     return Span(token.start_pos or 0, token.end_pos or 0)
 
 
 def parse_language(
     language: str, builder: ExpressionBuilder, text: str, token_names: Mapping[str, str], advice: Advice
 ) -> Any:
-    """Parse by `language`'s grammar to `builder`'s tree; ParseErrors spell tokens by `token_names`, with `advice`.
+    """Parse `text` by a language's grammar; `builder` makes the syntax tree, `advice` adds hints to ParseErrors.
+
+    `token_names` are the spellings of tokens in errors.
 
     `token_names` are the language's names of grammar terminals in messages; `advice` gives the language's hints.
     """
@@ -172,11 +174,11 @@ class ExpressionBuilder(Transformer_NonRecursive[Token, Any]):
         return Unary("+", children[1], span_of_meta(meta))
 
     def integer(self, meta: Meta, children: list[Token]) -> Node:
-        """Build the syntax node of an integer literal; ParseError if it has more than 64 bits."""
+        """Build the syntax node of an integer literal; raises ParseError if it has more than 64 bits."""
         return SqlLiteral(whole_number(children[0], INTEGER_MAX + 1), span_of_meta(meta))  # to accept -(2**63)
 
     def real(self, meta: Meta, children: list[Token]) -> Node:
-        """Build the syntax node of a float literal such as `1.5e3`; ParseError if it overflows to infinity."""
+        """Build the syntax node of a float literal such as `1.5e3`; raises ParseError if it overflows to infinity."""
         number = float(children[0])
         if math.isinf(number):
             raise ParseError(
@@ -213,11 +215,11 @@ class ExpressionBuilder(Transformer_NonRecursive[Token, Any]):
         return FunctionCall(children[0].upper(), arguments, star, span_of_meta(meta))
 
     def branch(self, meta: Meta, children: list[Node]) -> tuple[Node, Node]:
-        """One branch `WHEN a THEN b` of CASE as the pair (condition, result)."""
+        """Return the branch `WHEN a THEN b` of CASE as the pair (condition, result)."""
         return (children[0], children[1])
 
     def otherwise(self, meta: Meta, children: list[Node]) -> list[Node]:
-        """`ELSE a` of CASE as a list of one node, to tell it apart from the WHEN branches, which are pairs."""
+        """Return `ELSE a` of CASE as a list with one node, which differs from WHEN branches, which are pairs."""
         return children
 
     def searched_case(self, meta: Meta, children: list[Any]) -> Node:
@@ -239,11 +241,11 @@ class ExpressionBuilder(Transformer_NonRecursive[Token, Any]):
         return Name(children[0] if len(children) == 2 else None, children[-1], span_of_meta(meta))
 
     def identifier(self, meta: Meta, children: list[Token]) -> str:
-        """The text of an unquoted identifier, as a plain string."""
+        """Return the text of an unquoted identifier, as a plain string."""
         return str(children[0])
 
     def quoted(self, meta: Meta, children: list[Token]) -> str:
-        """The text of an identifier in double quotes, without the quotes."""
+        """Return the text of an identifier in double quotes, without the quotes."""
         return unquote(children[0])
 
 
@@ -256,7 +258,7 @@ class ClauseBuilder(ExpressionBuilder):
     """Builds the clauses of SELECT that all SQL-like languages share."""
 
     def everything(self, meta: Meta, children: list[Any]) -> Span:
-        """The span of the `*` in `SELECT *`."""
+        """Return the span of the `*` in `SELECT *`."""
         return span_of_meta(meta)
 
     def item(self, meta: Meta, children: list[Any]) -> SelectItem:
@@ -264,20 +266,20 @@ class ClauseBuilder(ExpressionBuilder):
         return SelectItem(children[0], children[1] if len(children) == 2 else None, span_of_meta(meta))
 
     def where_clause(self, meta: Meta, children: list[Node]) -> Clause:
-        """WHERE as the field `where` of the SELECT node, with the offset of the clause in the query text."""
+        """Return WHERE as the field `where` of the SELECT node, with its offset in the query text."""
         return {"where": children[0]}, meta.start_pos
 
     def group_clause(self, meta: Meta, children: list[Node]) -> Clause:
-        """GROUP BY as the field `group_by` of the SELECT node, with the offset of the clause in the query text."""
+        """Return GROUP BY as the field `group_by` of the SELECT node, with its offset in the query text."""
         return {"group_by": tuple(children)}, meta.start_pos
 
     def having_clause(self, meta: Meta, children: list[Node]) -> Clause:
-        """HAVING as the field `having` of the SELECT node, with the offset of the clause in the query text."""
+        """Return HAVING as the field `having` of the SELECT node, with its offset in the query text."""
         return {"having": children[0]}, meta.start_pos
 
 
 def whole_number(token: Token, largest: int = INTEGER_MAX) -> int:
-    """The value of a token of digits; ParseError at the token if it is larger than `largest`."""
+    """Return the value of a token of digits; raises ParseError at the token if it is larger than `largest`."""
     digits = token.lstrip("0") or "0"
     if len(digits) > 19 or int(digits) > largest:
         raise ParseError(TOO_LARGE, span=span_of(token), hint=f"the largest is {INTEGER_MAX}")

@@ -33,12 +33,12 @@ class Failure:
 
     @property
     def before(self) -> str:
-        """The text before the word, without the blanks at its end."""
+        """The query text before the unexpected word, without the blanks at its end."""
         return self.text[: self.span.start].rstrip()
 
     @property
     def after(self) -> str:
-        """The text after the word."""
+        """The query text after the unexpected word."""
         return self.text[self.span.end :]
 
 
@@ -118,7 +118,10 @@ _COMMENT = re.compile(r"--[^\n]*")
 
 
 def explain_failure(error: UnexpectedInput, text: str, token_names: Mapping[str, str], advice: Advice) -> ParseError:
-    """Turn Lark's failure into a ParseError; `token_names` spells terminals, `advice` gives hints of the language."""
+    """Turn Lark's parse error into a ParseError with a hint, from the language's `advice` or a general one.
+
+    `token_names` are the spellings of terminals.
+    """
     if not _COMMENT.sub("", text).strip():
         return ParseError(
             "the query is empty", span=Span(0, 1), text=text, hint="write for example SELECT temp FROM road"
@@ -154,14 +157,14 @@ def explain_failure(error: UnexpectedInput, text: str, token_names: Mapping[str,
 
 
 def _closing_hint(word: str) -> str:
-    """The hint for a quote that is not closed."""
+    """Return a hint for a quote that is not closed."""
     if word[0] == '"':
         return 'write " where the name ends, or remove this "'
     return f"write '{' instead of ’' if '’' in word else ''} where the string ends"
 
 
 def unprintable_character(word: str, span: Span, text: str) -> ParseError:
-    """The ParseError for a word with a character that cannot be seen, such as a no-break space, by its Unicode name."""
+    """Return the ParseError for a word with an invisible character, such as a no-break space, which it names."""
     offset, character = next((n, character) for n, character in enumerate(word) if not character.isprintable())
     span = Span(span.start + offset, span.start + offset + 1)
     name = unicodedata.name(character, "control character").lower()
@@ -176,7 +179,7 @@ def unprintable_character(word: str, span: Span, text: str) -> ParseError:
 
 
 def _match_around(text: str, offset: int) -> re.Match[str] | None:
-    """Match the entire fraction, non-ASCII word or `/*` around an offset, for an error to quote; None for others."""
+    """Match the whole fraction, non-ASCII word, `/*` or `&&` at an offset, for an error to quote; None for others."""
     if text[offset] == "." and (digits := len(text[:offset]) - len(text[:offset].rstrip("0123456789"))):
         return _FRACTION.match(text, offset - digits)
     if text[offset].isalpha() and not text[offset].isascii():
@@ -188,7 +191,7 @@ def _match_around(text: str, offset: int) -> re.Match[str] | None:
 
 
 def foreign_syntax_hint(failure: Failure) -> str | None:
-    """Hint for an unexpected word that is syntax of another language or of a word processor; None if it is neither."""
+    """Return a hint if an unexpected word is syntax of another language or of a word processor, else None."""
     word, before, expected = failure.word, failure.before, failure.expected
     if word in PLAIN_CHARACTERS:
         return PLAIN_CHARACTERS[word]
@@ -210,12 +213,12 @@ def foreign_syntax_hint(failure: Failure) -> str | None:
 
 
 def reserved_hint(word: str) -> str:
-    """Hint for a reserved word where a name is expected."""
+    """Return a hint for a reserved word where a name is expected."""
     return f'{word} is a reserved word; write "{word}" in double quotes to use it as a name'
 
 
 def hint_for(failure: Failure) -> str | None:
-    """Hint for an unexpected word: the keyword that was probably meant, else the names of the expected tokens."""
+    """Return a hint for an unexpected word: the keyword probably meant, else the expected tokens, or None."""
     word, expected = failure.word, failure.expected
     if failure.before.endswith(";"):
         return "one query at a time: leave out what follows the ;"
@@ -238,13 +241,13 @@ def hint_for(failure: Failure) -> str | None:
 
 
 def _open_parentheses(text: str) -> int:
-    """How many parentheses are opened and not closed, outside strings, quoted names and comments."""
+    """Count the parentheses that are opened and not closed, outside strings, quoted names and comments."""
     plain = _QUOTED.sub("", text)
     return plain.count("(") - plain.count(")")
 
 
 def _chained_comparison_hint(failure: Failure) -> str:
-    """Hint for a second comparison after the first, such as the `< 20` of `10 < x < 20`."""
+    """Return a hint for a second comparison in a row, such as `< 20` in `10 < x < 20`: join both by AND."""
     first, last = _COMPARED.search(failure.before), _NEXT_OPERAND.match(failure.after)
     if first is None or last is None:
         return "join two comparisons by AND: 10 < x AND x < 20"
@@ -253,7 +256,10 @@ def _chained_comparison_hint(failure: Failure) -> str:
 
 
 def expected_tokens(expected: set[str]) -> str | None:
-    """List the expected tokens for a hint, with "an expression" and "an operator" for long sets; None if empty."""
+    """Return a hint such as "expected FROM or an operator", in which "an operator" stands for many tokens, or None.
+
+    It is None if there are no tokens.
+    """
     if expected >= EXPRESSION:
         expected = (expected - EXPRESSION - {"NOT", "'*'"}) | {"an expression"}
     if "'||'" in expected:

@@ -35,7 +35,7 @@ class VisibleSource:
     """The column or field of the extent's source that holds the time of a row, for hints only."""
 
     def tag(self, qualifier: str | None, name: str) -> Attribute | None:
-        """The implicit tag (tick or index) that a name means; None if it means none or a declared column (S35)."""
+        """Return the implicit column `tick` or `index` that a name means, or None if it means neither (S35)."""
         if not self.tagged or name not in IMPLICIT_TAGS or qualifier not in (None, self.qualifier):
             return None
         if self.schema.find(None, name):
@@ -43,7 +43,7 @@ class VisibleSource:
         return Attribute(name, Type.INTEGER, self.qualifier)
 
     def column(self, tag: Attribute) -> Column:
-        """The column of an implicit tag; the tag is recorded as used, so that the source's window keeps it."""
+        """Return the column of the implicit tag `tick` or `index`, and record that the source's window must keep it."""
         if tag not in self.used:
             self.used.append(tag)
         return Column(tag)
@@ -62,7 +62,10 @@ class SourceScope:
     """The names of the language's aggregate functions."""
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """Return None: no node is special here; LanguageRule for an aggregate over a stream without a window (S20)."""
+        """Return None, as no node is special here; raises LanguageRule for an aggregate over a stream without a window.
+
+        That is S20.
+        """
         if isinstance(node, FunctionCall) and node.name in AGGREGATES and self.on_stream:
             raise LanguageRule(
                 f"{node.name} needs a window, and this stream has none",
@@ -72,7 +75,7 @@ class SourceScope:
         return None
 
     def resolve(self, name: Name) -> Expression:
-        """Resolve a name to an attribute or an implicit tag; NameProblem if it is unknown or ambiguous."""
+        """Resolve a name to an attribute, `tick` or `index`; raises NameProblem if it is unknown or ambiguous."""
         label = shorten(unparse(name))
         declared = [a for v in self.visible for a in v.schema.find(name.qualifier, name.name)]
         tags = [(v, tag) for v in self.visible if (tag := v.tag(name.qualifier, name.name)) is not None]
@@ -88,13 +91,13 @@ class SourceScope:
         return source.column(tag)
 
     def resolve_unknown(self, name: Name) -> Expression:
-        """Reject a name that no source has with NameProblem; CQL overrides this for parameters and outer columns."""
+        """Raise NameProblem for a name that no source has; CQL overrides this for parameters and outer columns."""
         label = shorten(unparse(name))
         hint = self.time_hint(name) or self.name_hint(name)
         raise NameProblem(f"no attribute is called {label}", span=name.span, hint=hint)
 
     def time_hint(self, name: Name) -> str | None:
-        """Hint for the column that holds the time of a source's rows, which queries read as `tick`; else None."""
+        """Return a hint if a name is the time column of a source, which queries read as `tick`, else None."""
         for source in self.visible:
             if source.time_column is None or name.qualifier not in (None, source.qualifier):
                 continue
@@ -105,19 +108,19 @@ class SourceScope:
         return None
 
     def star_attributes(self) -> list[Attribute]:
-        """The attributes that `SELECT *` expands to."""
+        """Return the attributes that `SELECT *` expands to."""
         return [attribute for source in self.visible for attribute in source.schema]
 
     @staticmethod
     def _ambiguous(label: str, candidates: list[Attribute], name: Name) -> NameProblem:
-        """Build the NameProblem for `name`, written `label`, that several columns have: the hint's `candidates`."""
+        """Return the NameProblem for a name that several columns have; its hint lists these `candidates`."""
         labels = {a.label: None for a in candidates}
         qualified = len(labels) == len(candidates) and all(a.qualifier for a in candidates)
         hint = f"write {' or '.join(labels)}" if qualified else "give the columns or the sources other names with AS"
         return NameProblem(f"ambiguous attribute {label}", span=name.span, hint=hint)
 
     def name_hint(self, name: Name) -> str:
-        """Hint for an unknown name: the name that was probably meant, else the names that exist."""
+        """Return a hint for an unknown name: the name that was probably meant, else the names that exist."""
         if name.qualifier is None and name.name in self.aliases:
             return "names given with AS are not known here; repeat the expression"
         if name.qualifier is not None and name.qualifier not in [v.qualifier for v in self.visible]:
@@ -137,7 +140,7 @@ class SourceScope:
         return f"{there}; only streams have {name.name}" if name.name in IMPLICIT_TAGS else there
 
     def _qualifier_hint(self, name: Name, qualifier: str) -> str:
-        """Hint for a qualifier that no source has: the alias that hides the extent, else the sources that exist."""
+        """Return a hint for an unknown source name before a column: the alias to use, else the names that exist."""
         renamed = next((v for v in self.visible if v.extent == qualifier and v.qualifier), None)
         if renamed is not None:
             alias = shorten(str(renamed.qualifier))
@@ -169,7 +172,7 @@ class GroupScope:
         return self.sources.calendar
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """The column that holds a grouping expression or an aggregate's result; None for other nodes."""
+        """Return the column of a grouping expression or of an aggregate's result, or None for other nodes."""
         if isinstance(node, FunctionCall) and node.name in self.sources.aggregates:
             return Column(self.aggregate(node).attribute)
         if not self.groups or has_aggregate(node, self.sources.aggregates):
@@ -178,7 +181,7 @@ class GroupScope:
         return None if group is None else Column(group)
 
     def resolve(self, name: Name) -> Expression:
-        """Resolve a name that is not in GROUP BY: a parameter gives its value, any other name a LanguageRule."""
+        """Resolve a name outside GROUP BY: a parameter becomes its value, any other name raises LanguageRule."""
         expression = self.sources.resolve(name)
         if isinstance(expression, Constant):
             return expression
@@ -189,11 +192,14 @@ class GroupScope:
         )
 
     def add_count(self) -> None:
-        """Collect COUNT(*), so that a query without groups and aggregates gives one tuple per window."""
+        """Add COUNT(*) to the aggregates, so that a query without any gives one tuple per window."""
         self.aggregate(FunctionCall("COUNT", (), star=True))
 
     def aggregate(self, node: FunctionCall) -> Aggregate:
-        """The plan's aggregate for a call, registered on first use; LanguageRule or TypeProblem if it does not fit."""
+        """Return the plan's aggregate for a call such as SUM(x), which the first such call adds.
+
+        Raises LanguageRule or TypeProblem if the argument does not fit.
+        """
         function = AggregateFunction(node.name)
         if len(node.arguments) != (0 if node.star else 1) or (node.star and node.name != "COUNT"):
             hint = self._argument_hint(node, function)
@@ -219,7 +225,7 @@ class GroupScope:
         return self.collected[function, argument]
 
     def _argument_hint(self, node: FunctionCall, function: AggregateFunction) -> str:
-        """Hint for an aggregate with no argument, with several, or with *: calls with one argument."""
+        """Return a hint for an aggregate call with *, no argument or several: calls with a single argument."""
         texts = [unparse(argument) for argument in node.arguments]
         if not texts:
             texts = [a.name for a in self.sources.star_attributes() if function.result(a.type) is not None][:2]
@@ -227,24 +233,24 @@ class GroupScope:
         return f"{'only COUNT takes *; ' if node.star else ''}write {calls or f'{node.name} of a number'}"
 
     def aggregate_attribute(self, node: FunctionCall, kind: Type) -> Attribute:
-        """The output attribute of an aggregate call, of type `kind`; its name differs from all columns of GROUP BY."""
+        """Return the output attribute of an aggregate call, of type `kind`, with a name that no group has."""
         return unique_attribute(Attribute(unparse(node), kind), {group.label for group in self.groups.values()})
 
 
 def unique_attribute(attribute: Attribute, taken: set[str]) -> Attribute:
-    """The attribute, with primes appended to its name until its label is not taken."""
+    """Return the attribute, with primes appended to its name until its label is not in `taken`."""
     while attribute.label in taken:
         attribute = replace(attribute, name=attribute.name + "'")
     return attribute
 
 
 def has_aggregate(node: Node, names: frozenset[str]) -> bool:
-    """Whether an expression contains a call of a function in `names`, subqueries excluded."""
+    """Whether an expression, without its subqueries, calls a function in `names`."""
     return bool(aggregates_in(node, names))
 
 
 def aggregates_in(node: Node, names: frozenset[str]) -> list[FunctionCall]:
-    """The calls of functions in `names` inside an expression, subqueries excluded."""
+    """Return the calls of functions in `names` inside an expression, without its subqueries."""
     return [part for part in nodes_in(node) if isinstance(part, FunctionCall) and part.name in names]
 
 
@@ -261,5 +267,5 @@ def nodes_in(node: Node) -> Iterator[object]:
 
 
 def names_in(node: Node | None) -> Iterator[str]:
-    """Yield the unqualified names in an expression, subqueries excluded; none for None."""
+    """Yield the column names in an expression without qualifiers; names inside subqueries are left out."""
     yield from (part.name for part in nodes_in(node) if isinstance(part, Name)) if node is not None else ()

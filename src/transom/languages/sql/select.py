@@ -43,7 +43,7 @@ class Remark:
     span: Span
 
     def line(self, text: str, name: str | None, prefix: str = "") -> str:
-        """The warning as one line: query file `name`, line and column in the query `text`, `prefix` and message."""
+        """Return the warning as a line `name:line:column: prefix message`; `text` is the query, `name` its file."""
         line, column = self.span.position(text)
         return f"{name or 'query'}:{line}:{column}: {prefix}{self.message}"
 
@@ -61,7 +61,7 @@ StreamViews: TypeAlias = Callable[[Extent, Schema], Stream]
 
 
 def unsupported_view(extent: Extent, schema: Schema) -> Stream:
-    """Placeholder for a translator that cannot plan extents defined by queries: always raises Unsupported."""
+    """Always raise Unsupported: the default for translators that cannot plan sources defined by queries."""
     raise Unsupported("a query as an extent", f"nothing here can read {extent.name}", "never")
 
 
@@ -75,13 +75,13 @@ class SelectTranslator:
     views: StreamViews = field(default=unsupported_view, kw_only=True)
 
     def count_source(self, span: Span) -> None:
-        """Count one more source of FROM; LanguageRule if the query has more than MAX_SOURCES."""
+        """Count one more source of FROM; raises LanguageRule if the query has more than MAX_SOURCES."""
         self.sources += 1
         if self.sources > MAX_SOURCES:
             raise LanguageRule(f"more than {MAX_SOURCES} sources", span=span, hint="split it into several queries")
 
     def extent(self, name: str, span: Span) -> Extent:
-        """The extent (declared source) of the catalog with a name; NameProblem at `span` if there is none."""
+        """Return the extent (source or table) that the catalog calls `name`; raises NameProblem if there is none."""
         try:
             return self.catalog.extent(name)
         except NameProblem as error:
@@ -89,7 +89,7 @@ class SelectTranslator:
             raise
 
     def open_extent(self, extent: Extent, schema: Schema) -> Stream | StoredTable:
-        """The operator that reads an extent: a stored table, a sensed or pushed stream (S25), or the plan of its query.
+        """Return the operator that reads an extent: a stored table, a stream, or the plan of the query that defines it.
 
         Sensed extents give StreamAcquire, pushed ones StreamReceive. A declared `max_speed` adds a SpeedLimit, which
         rejects rows that an object cannot have reached.
@@ -108,14 +108,14 @@ class SelectTranslator:
         return SpeedLimit(stream, extent.position, extent.max_speed, key, extent.forget_after if key else None)
 
     def where(self, node: Node, scope: SourceScope) -> Expression:
-        """Translate the condition of WHERE; LanguageRule if it contains an aggregate."""
+        """Translate the condition of WHERE; raises LanguageRule if it contains an aggregate."""
         if has_aggregate(node, scope.aggregates) and not scope.on_stream:
             raise LanguageRule("an aggregate is not allowed in WHERE", span=node.span, hint=HAVING_HINT)
         self.warn_about_null(node)
         return condition(node, scope, "WHERE")
 
     def refuse_window_functions(self, nodes: Iterable[Node | None], source: str) -> None:
-        """Raise LanguageRule if an expression calls a window function of Spark SQL or Flink SQL; `source` is in FROM.
+        """Raise LanguageRule if an expression calls a window function of Spark SQL or Flink SQL, such as TUMBLE.
 
         The hint has the window that the query needs after `source` instead.
         """
@@ -129,11 +129,14 @@ class SelectTranslator:
                     )
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
-        """Hint with the counterpart of a half-open `window` after `source`, or with any window; a language's own."""
+        """Return a hint: the window to write after `source` instead of a window function such as TUMBLE.
+
+        Each language overrides this. Without `window` the hint has an example.
+        """
         raise NotImplementedError
 
     def warn_about_null(self, node: Node) -> None:
-        """Add a warning for each comparison with the literal NULL inside a condition, because it is never true."""
+        """Add a warning for each comparison with the literal NULL in a condition: such a comparison is never true."""
         for part in nodes_in(node):
             if not isinstance(part, Binary) or part.operator not in COMPARISONS:
                 continue
@@ -141,7 +144,7 @@ class SelectTranslator:
                 self.warnings.append(Remark("a comparison with NULL is never true; IS NULL asks for it", part.span))
 
     def groups(self, nodes: Sequence[Node], scope: SourceScope) -> dict[Expression, Attribute]:
-        """Translate GROUP BY: its distinct expressions, each with its output attribute."""
+        """Translate GROUP BY; returns its distinct expressions, each with its output attribute."""
         groups: dict[Expression, Attribute] = {}
         taken: set[str] = set()
         for node in nodes:
@@ -159,7 +162,10 @@ class SelectTranslator:
     def items(
         self, items: Sequence[SelectItem], star: Span, scope: SourceScope | GroupScope
     ) -> tuple[NamedExpression, ...]:
-        """Translate the select list, or `*` at the span `star` if it is empty; NameProblem for duplicate names."""
+        """Translate the select list to output columns; an empty list is `*`; raises NameProblem for duplicate names.
+
+        `star` is the span of `*`.
+        """
         if not items:
             if isinstance(scope, GroupScope):
                 raise LanguageRule(
@@ -185,13 +191,13 @@ class SelectTranslator:
         return tuple(columns)
 
     def columns(self, item: SelectItem, scope: SourceScope | GroupScope) -> tuple[NamedExpression, ...]:
-        """The output columns of one select item; one, unless a language overrides this."""
+        """Return the output columns of a select item: only one, unless a language overrides this."""
         expression = translate(item.expression, scope)
         return (NamedExpression(expression, output_attribute(item.expression, item.alias, expression)),)
 
 
 def output_attribute(node: Node, alias: str | None, expression: Expression) -> Attribute:
-    """The output attribute of a select item, named by its alias, else its column name, else its canonical text."""
+    """Return the output attribute of a select item, named by its alias, else its column, else its canonical text."""
     if alias is not None:
         return Attribute(alias, expression.type)
     if isinstance(node, Name):
@@ -200,12 +206,12 @@ def output_attribute(node: Node, alias: str | None, expression: Expression) -> A
 
 
 def alias_names(items: Sequence[SelectItem]) -> frozenset[str]:
-    """The aliases of a select list."""
+    """Return the aliases (names after AS) of a select list."""
     return frozenset(item.alias for item in items if item.alias is not None)
 
 
 def expand_star(scope: SourceScope, span: Span) -> tuple[NamedExpression, ...]:
-    """Expand `*` to all attributes, with bare names if these are distinct, otherwise with qualified ones."""
+    """Expand `*` to all attributes, under their bare names if these are distinct, else under qualified names."""
     attributes = scope.star_attributes()
     bare = len({a.name for a in attributes}) == len(attributes)
     if not bare and len({a.label for a in attributes}) < len(attributes):
@@ -216,7 +222,7 @@ def expand_star(scope: SourceScope, span: Span) -> tuple[NamedExpression, ...]:
 
 
 def check_source_names(sources: Iterable[tuple[VisibleSource, Span]]) -> None:
-    """Raise NameProblem if two sources of FROM have the same name or indistinguishable columns (S21)."""
+    """Raise NameProblem if two sources of FROM have the same name, or columns that cannot be distinguished (S21)."""
     names: set[str | None] = {None}
     columns: set[tuple[str | None, str]] = set()
     for visible, span in sources:
@@ -234,7 +240,7 @@ def check_source_names(sources: Iterable[tuple[VisibleSource, Span]]) -> None:
 
 
 def rename_columns(schema: Schema, alias: str, span: Span) -> tuple[NamedExpression, ...]:
-    """The items that rename a subquery's columns to `alias.column`; NameProblem at `span` if two have the same name."""
+    """Return items that rename a subquery's columns to `alias.column`; raises NameProblem if two have the same name."""
     names = Counter(a.name for a in schema)
     duplicate = next((name for name, times in names.items() if times > 1), None)
     if duplicate is not None:

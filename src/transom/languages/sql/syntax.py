@@ -23,7 +23,7 @@ class SqlLiteral(Record):
         return isinstance(other, SqlLiteral) and type(self.value) is type(other.value) and self.value == other.value
 
     def __hash__(self) -> int:
-        """A hash of type and value, consistent with equality."""
+        """Return a hash of type and value, consistent with equality."""
         return hash((type(self.value), self.value))
 
 

@@ -84,16 +84,16 @@ class Scope(Protocol):
         ...
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """Translate a node that means a column in this scope, such as a grouping key or aggregate; None for others."""
+        """Translate a node that is a column of this scope, such as an aggregate; returns None for other nodes."""
         ...
 
     def resolve(self, name: Name) -> Expression:
-        """Resolve a column or parameter name in this scope to a typed expression; NameProblem if it is unknown."""
+        """Resolve the name of a column or parameter to a typed expression; raises NameProblem if it is unknown."""
         ...
 
 
 def translate(node: Node, scope: Scope) -> Expression:
-    """Translate a scalar syntax node to a typed expression; errors point at the offending node."""
+    """Translate a scalar expression of the syntax to a typed expression; errors point at the node that causes them."""
     translated = scope.translate_in_scope(node)
     if translated is not None:
         return translated
@@ -111,7 +111,7 @@ def translate(node: Node, scope: Scope) -> Expression:
 
 
 def condition(node: Node, scope: Scope, clause: str) -> Expression:
-    """Translate the condition of a clause such as WHERE; TypeProblem unless it is boolean or NULL."""
+    """Translate the condition of a clause such as WHERE; raises TypeProblem unless it is boolean or NULL."""
     expression = translate(node, scope)
     if expression.type is Type.NULL:
         return Constant(None, Type.BOOLEAN)
@@ -125,7 +125,7 @@ def condition(node: Node, scope: Scope, clause: str) -> Expression:
 
 
 def _translate(node: Node, scope: Scope) -> Expression:
-    """Translate a scalar node by its class; `translate` first tries the scope's columns, and adds spans to errors."""
+    """Translate a scalar syntax node by its class; `translate` calls it for nodes that are not columns of the scope."""
     match node:
         case SqlLiteral(value=constant):
             if type(constant) is int and constant > INTEGER_MAX:
@@ -173,7 +173,7 @@ def _translate(node: Node, scope: Scope) -> Expression:
 
 
 def constant_type(value: int | float | str | bool | None) -> Type:
-    """The SQL type of a literal's Python value."""
+    """Return the SQL type of a literal's Python value."""
     if isinstance(value, bool):
         return Type.BOOLEAN
     if isinstance(value, int):
@@ -184,12 +184,12 @@ def constant_type(value: int | float | str | bool | None) -> Type:
 
 
 def negate(expression: Expression, negated: bool) -> Expression:
-    """The expression, inside NOT if `negated`; for IS [NOT] NULL, [NOT] IN and the like."""
+    """Wrap an expression in NOT if `negated`, as for NOT IN and IS NOT NULL; otherwise return it unchanged."""
     return call("NOT", expression) if negated else expression
 
 
 def apply_operator(operator: str, *operands: Expression, nodes: Sequence[Node] = ()) -> Expression:
-    """Apply an operator to typed operands; TypeProblem, with a hint about the `nodes`, if it does not take them."""
+    """Apply an operator to typed operands; raises TypeProblem, with a hint that quotes `nodes`, if types do not fit."""
     try:
         return call(operator, *operands)
     except TypeProblem:
@@ -223,7 +223,7 @@ def translate_in_list(operand: Node, options: Sequence[Node], scope: Scope) -> E
 
 
 def apply_sign(operator: str, operand: Expression) -> Expression:
-    """Apply unary + or - to an operand; the sign of a constant is folded into it; TypeProblem unless it is a number."""
+    """Apply unary + or - to an operand, directly if it is a constant; raises TypeProblem unless it is a number."""
     try:
         negative = call("NEG", operand)  # unary + takes the same types
     except TypeProblem:
@@ -236,7 +236,7 @@ def apply_sign(operator: str, operand: Expression) -> Expression:
 
 
 def read_instant(text: str, span: Span | None) -> datetime:
-    """Parse an ISO 8601 instant, in UTC if it has no zone; TypeProblem at `span` if it is malformed."""
+    """Parse an ISO 8601 instant; without a time zone it is UTC; raises TypeProblem at `span` if it is malformed."""
     try:
         instant = datetime.fromisoformat(text)
         return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
@@ -256,19 +256,22 @@ def typed_constant(node: TypedLiteral, calendar: Calendar) -> Expression:
 
 
 def translate_comparable(nodes: Sequence[Node], scope: Scope) -> list[Expression]:
-    """Translate the operands of a comparison; strings beside a time or timestamp are read as ISO 8601 (S36)."""
+    """Translate the operands of a comparison; strings compared with a time or timestamp are read as ISO 8601 (S36)."""
     return read_strings_as_instants([translate(node, scope) for node in nodes], nodes, scope)
 
 
 def read_strings_as_instants(operands: list[Expression], nodes: Sequence[Node], scope: Scope) -> list[Expression]:
-    """Operands with constant strings read as ticks or instants if one is a time or timestamp; `nodes` place errors."""
+    """Convert constant strings to ticks or instants if another operand is a time or timestamp.
+
+    `nodes` locate errors.
+    """
     kinds = {operand.type for operand in operands}
     if not kinds & {Type.TIME, Type.TIMESTAMP}:
         return operands
     target = Type.TIME if Type.TIME in kinds else Type.TIMESTAMP
 
     def read_if_string(operand: Expression, node: Node) -> Expression:
-        """Convert one comparison operand if it is a constant string; `node` locates it if it is not ISO 8601."""
+        """Convert a comparison operand to a tick or an instant if it is a constant string; others are unchanged."""
         if not (isinstance(operand, Constant) and isinstance(operand.value, str)):
             return operand
         instant = read_instant(operand.value, node.span)
@@ -278,7 +281,7 @@ def read_strings_as_instants(operands: list[Expression], nodes: Sequence[Node], 
 
 
 def translate_call(node: FunctionCall, scope: Scope) -> Expression:
-    """Translate a call of a scalar function; NameProblem if it is unknown, TypeProblem if arguments do not fit."""
+    """Translate a call of a scalar function; raises NameProblem if it is unknown, TypeProblem if types do not fit."""
     if node.name in AGGREGATES:
         raise LanguageRule(
             f"{node.name} cannot be used here", hint="aggregates are allowed in the select list and in HAVING"
@@ -318,7 +321,7 @@ def translate_call(node: FunctionCall, scope: Scope) -> Expression:
 
 
 def query_signatures(name: str) -> list[Signature]:
-    """The signatures of a function as queries call it, without the tick length and epoch that are passed implicitly."""
+    """Return a function's signatures as queries call it, without the implicit arguments tick length and epoch."""
     signatures = FUNCTIONS[name].signatures
     if name in _WITH_CALENDAR:
         return [Signature(s.arguments[:1], s.result) for s in signatures]
@@ -326,7 +329,7 @@ def query_signatures(name: str) -> list[Signature]:
 
 
 def translate_case(node: CaseWhen, scope: Scope) -> Case:
-    """Translate CASE to conditions and results; with a subject, each WHEN becomes an equality with it."""
+    """Translate CASE to conditions and results; in `CASE x WHEN y THEN z`, the condition is the equality `x = y`."""
     branches: list[tuple[Expression, Expression]] = []
     kind = Type.NULL
     subject = None if node.subject is None else translate(node.subject, scope)
@@ -347,7 +350,7 @@ def translate_case(node: CaseWhen, scope: Scope) -> Case:
 
 
 def common_branch_type(common: Type, branch_type: Type, node: Node, first: Node) -> Type:
-    """The common type of CASE branches so far and one more, `node`; TypeProblem, which shows `first`, if there is none.
+    """Return the common type of the CASE branches so far and the branch `node`; raises TypeProblem if there is none.
 
     `first` is the result of the first branch.
     """
@@ -362,7 +365,7 @@ def common_branch_type(common: Type, branch_type: Type, node: Node, first: Node)
 
 
 def translate_cast(node: CastTo, scope: Scope) -> Expression:
-    """Translate CAST; NameProblem for an unknown type, TypeProblem for a conversion that does not exist."""
+    """Translate CAST; raises NameProblem for an unknown type, TypeProblem for a conversion that does not exist."""
     operand = translate(node.operand, scope)
     names = {t.value: t for t in DECLARABLE}
     if node.kind not in names:

@@ -30,26 +30,26 @@ def shorten(text: str) -> str:
 
 
 def with_article(kind: Type) -> str:
-    """A type with its article for messages: `an integer`, `a float`, `NULL`."""
+    """Return a type with its article for messages, such as `an integer`, `a float` or `NULL`."""
     if kind is Type.NULL:
         return "NULL"
     return f"an {kind}" if kind is Type.INTEGER else f"a {kind}"
 
 
 def unknown_constant(kind: str, text: str) -> TypeProblem:
-    """The TypeProblem for a typed constant such as `DATE '2009-03-01'`, whose type has no constants."""
+    """Return the TypeProblem for a constant such as `DATE '2009-03-01'`, of a type that has no constants."""
     hint = f"for a column of type time write TIME {shorten(text)}, for one of type timestamp TIMESTAMP {shorten(text)}"
     return TypeProblem(f"there are no {shorten(kind)} constants", hint=hint)
 
 
 def or_list(names: Sequence[str]) -> str:
-    """Several names as alternatives: a, b or c."""
+    """Join names as alternatives, such as `a, b or c`."""
     *rest, last = names
     return f"{', '.join(rest)} or {last}" if rest else last
 
 
 def cast_text(text: str, source: Type, target: Type) -> str | None:
-    """A CAST, as text, of expression `text` from type `source` to `target`, via integer if need be; None if none."""
+    """Return the text of a CAST of the expression `text` to type `target`, through integer if needed, or None."""
     if castable(source, target):
         return f"CAST({text} AS {target})"
     if (source, target) == (Type.FLOAT, Type.STRING):
@@ -58,7 +58,7 @@ def cast_text(text: str, source: Type, target: Type) -> str | None:
 
 
 def condition_hint(text: str, kind: Type) -> str:
-    """Hint for an expression that is not a condition: a comparison with it."""
+    """Return a hint that makes a condition of an expression that is not boolean, such as the comparison `x > 0`."""
     if kind.is_number:
         return f"compare it with a number, for example {text} > 0"
     if kind is Type.STRING:
@@ -69,7 +69,7 @@ def condition_hint(text: str, kind: Type) -> str:
 
 
 def operand_hint(operator: str, operands: Sequence[tuple[str, Type]]) -> str:
-    """Hint for an operator that does not take its operands, given the text and the type of each."""
+    """Return a hint for an operator whose operands, pairs (text, type), have types that it does not take."""
     hint = OPERANDS.get(operator, "it takes numbers")
     if operator in ("||", "LIKE"):
         casts = [cast_text(text, kind, Type.STRING) for text, kind in operands if kind is not Type.STRING]
@@ -79,7 +79,7 @@ def operand_hint(operator: str, operands: Sequence[tuple[str, Type]]) -> str:
 
 
 def same_type_hint(operands: Sequence[tuple[str, Type]]) -> str:
-    """Hint for expressions that need one type, given the text and the type of each: a CAST of one of them."""
+    """Return a hint to CAST one of several expressions, pairs (text, type), so that all have the same type."""
     first = next((operand for operand in operands if operand[1] is not Type.NULL), operands[0])
     other = next((operand for operand in operands if common_type(first[1], operand[1]) is None), operands[-1])
     pairs = ((other, first), (first, other))
@@ -90,14 +90,14 @@ def same_type_hint(operands: Sequence[tuple[str, Type]]) -> str:
 
 
 def type_list(kinds: Sequence[Type]) -> str:
-    """Several types for messages: `two strings`, `an integer and a float`."""
+    """Join types for messages, such as `two strings` or `an integer and a float`."""
     if len(kinds) == 2 and kinds[0] is kinds[1]:
         return f"two {kinds[0]}s"
     return " and ".join(map(with_article, kinds))
 
 
 def incomparable_message(operands: Sequence[Expression]) -> TypeProblem:
-    """The TypeProblem for operands whose types cannot be compared, with a hint on how to convert them."""
+    """Return the TypeProblem for operands whose types cannot be compared, with a hint on how to convert them."""
     first, *rest = (operand.type for operand in operands)
     other = next((kind for kind in rest if common_type(first, kind) is None), rest[-1])
     constant_types = [o.type for o in operands if isinstance(o, Constant)]
@@ -113,7 +113,7 @@ def incomparable_message(operands: Sequence[Expression]) -> TypeProblem:
 
 
 def _time_and_timestamp(operands: Sequence[Expression]) -> TypeProblem:
-    """The TypeProblem for a comparison of a time with a timestamp."""
+    """Return the TypeProblem for a comparison of a time with a timestamp."""
     message = "a time (counted in ticks) cannot be compared with a timestamp"
     conversions = {Type.TIME: "INSTANT", Type.TIMESTAMP: "TICK"}
     for operand in operands:
@@ -129,7 +129,7 @@ def _time_and_timestamp(operands: Sequence[Expression]) -> TypeProblem:
 
 
 def _comparison_cast(operands: Sequence[Expression], other: Type) -> str:
-    """Hint for a comparison of two types: a CAST of a column, if there is one."""
+    """Return a hint on how to compare values of two types: a CAST of a column, if a suitable one exists."""
     first = operands[0].type
     for operand in operands:
         target = other if operand.type is first else first
@@ -139,14 +139,14 @@ def _comparison_cast(operands: Sequence[Expression], other: Type) -> str:
 
 
 def argument_counts(signatures: Sequence[Signature]) -> str:
-    """The numbers of arguments that a function takes, for messages: `takes 1 or 2 arguments`."""
+    """Return how many arguments a function takes, as text such as `takes 1 or 2 arguments`."""
     counts = sorted({len(signature.arguments) for signature in signatures})
     numbers = ("at least " if signatures[0].repeats else "") + " or ".join(map(str, counts))
     return f"takes {numbers} argument{'' if counts[-1] == 1 else 's'}"
 
 
 def accepted_types(signatures: Sequence[Signature]) -> str:
-    """The argument types that a function accepts, as text for a hint."""
+    """Return the argument types that a function accepts, as text for a hint."""
     if len(signatures) <= 2:
         return f"it takes {', or '.join(map(_argument_list, signatures))}"
     number = all(signature.arguments[0].is_number for signature in signatures)
@@ -156,7 +156,7 @@ def accepted_types(signatures: Sequence[Signature]) -> str:
 
 
 def _argument_list(signature: Signature) -> str:
-    """The argument types of a signature as nouns: a float and an integer; one string or more."""
+    """Return the argument types of a signature as text, such as `a float and an integer` or `one string or more`."""
     if signature.repeats:
         return f"one {signature.arguments[-1]} or more"
     *rest, last = map(with_article, signature.arguments)
@@ -167,7 +167,7 @@ def _argument_list(signature: Signature) -> str:
 
 
 def conversion_hint(text: str, source: Type, target: Type) -> str:
-    """Hint for converting the expression `text` from type `source` to `target`, which CAST does not support."""
+    """Return a hint for converting the expression `text` from type `source` to `target`, which CAST cannot do."""
     if (source, target) == (Type.FLOAT, Type.STRING):
         return f"cast it to an integer first: CAST(CAST(ROUND({text}) AS integer) AS string)"
     if (source, target) == (Type.TIME, Type.TIMESTAMP):
@@ -183,6 +183,6 @@ def conversion_hint(text: str, source: Type, target: Type) -> str:
 
 
 def overlap_warning(suggestion: str | None) -> str:
-    """The warning that a window is one tick or row too long, with a window to write instead unless that is None."""
+    """Return the warning that a window is one tick or row too long; `suggestion` is the window to write instead."""
     message = "the window is one longer than its slide, so a row on the boundary is in two windows"
     return message if suggestion is None else f"{message}; for windows that do not overlap write {suggestion}"

@@ -33,12 +33,12 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def quote_string(text: str) -> str:
-    """A string as a quoted SQL literal."""
+    """Return a string as a quoted SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def precedence(node: Node) -> int:
-    """The precedence of an expression's top operator; a higher one binds more tightly."""
+    """Return the precedence of the outermost operator of an expression; a higher one binds more tightly."""
     match node:
         case Logic(operator=operator):
             return OR if operator == "OR" else AND
@@ -58,22 +58,22 @@ class Printer:
     reserved: frozenset[str] = RESERVED
 
     def identifier(self, name: str) -> str:
-        """Print a name, in double quotes if it is a reserved word or not plain letters, digits and underscores."""
+        """Return a name as text, in double quotes if it is reserved or not plain letters, digits and underscores."""
         if _PLAIN.match(name) and name.lower() not in self.reserved:
             return name
         return '"' + name.replace('"', '""') + '"'
 
     def query(self, query: object) -> str:
-        """Print a subquery on one line; this base class does not know queries and prints `...`."""
+        """Return `...` in place of a subquery; subclasses that know queries return its text on one line."""
         return "..."
 
     def operand(self, node: Node, min_precedence: int) -> str:
-        """Print an operand, in parentheses if its precedence is below `min_precedence`."""
+        """Return the text of an operand, in parentheses if its precedence is below `min_precedence`."""
         text = self.unparse(node)
         return text if precedence(node) >= min_precedence else f"({text})"
 
     def unparse(self, node: Node) -> str:
-        """The canonical SQL text of an expression."""
+        """Return the canonical SQL text of an expression."""
         match node:
             case SqlLiteral(value=value):
                 if value is None or isinstance(value, bool):
@@ -134,10 +134,10 @@ PRINTER = Printer()
 
 
 def identifier(name: str) -> str:
-    """Print a name, in double quotes if it is a reserved word or not plain letters, digits and underscores."""
+    """Return a name as text, in double quotes if it is reserved or not plain letters, digits and underscores."""
     return PRINTER.identifier(name)
 
 
 def unparse(node: Node) -> str:
-    """The canonical SQL text of an expression."""
+    """Return the canonical SQL text of an expression."""
     return PRINTER.unparse(node)
