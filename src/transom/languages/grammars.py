@@ -22,12 +22,12 @@ GRAMMARS = {"sneeql": ("sql", "sneeql"), "cql": ("sql", "cql"), "sparql": ("spar
 
 @cache
 def parser(language: str) -> Lark:
-    """The LALR parser of a query language (sneeql, cql or sparql), cached."""
+    """Return the cached LALR parser of a query language (sneeql, cql or sparql)."""
     return load(language) or build(language)
 
 
 def load(language: str) -> Lark | None:
-    """Load a language's parser from its packaged parse tables; None if they are missing or outdated."""
+    """Load a language's parser from the parse tables in the package; returns None if they are missing or outdated."""
     tables = files("transom.languages").joinpath(language, "grammar.tables")
     if not tables.is_file():
         return None
@@ -49,11 +49,11 @@ def save(language: str, file: BinaryIO) -> None:
 
 
 def key(language: str) -> str:
-    """The first line of up-to-date packaged parse tables: the Lark version and a hash of the language's grammar."""
+    """Return the first line that up-to-date parse tables have: the Lark version and a hash of the grammar."""
     return f"lark {lark.__version__} grammar {sha256(_grammar(language).encode()).hexdigest()}"
 
 
 def _grammar(language: str) -> str:
-    """The grammar of a language: the texts of its `grammar.lark` files, joined."""
+    """Return the grammar of a language: the texts of its `grammar.lark` files, joined."""
     folders = (files("transom.languages").joinpath(part) for part in GRAMMARS[language])
     return "\n".join(folder.joinpath("grammar.lark").read_text("utf-8") for folder in folders)

@@ -46,7 +46,7 @@ PUNCTUATION = frozenset("()[]{},;.")
 
 
 def token_type(terminal: TerminalDef) -> TokenType:
-    """The Pygments token type of a terminal of a grammar: by its name, else by what it matches.
+    """Return the Pygments token type of a grammar terminal, by its name or by the text that it matches.
 
     A terminal that ignores case is a keyword; one that the grammar writes as a string is punctuation or an operator. A
     terminal of neither kind and without an entry in `TOKEN_TYPES` is an `Error`, which Pygments marks in red.
@@ -60,13 +60,16 @@ def token_type(terminal: TerminalDef) -> TokenType:
 
 @cache
 def token_types(language: str) -> dict[str, TokenType]:
-    """The token type of every terminal of a language's grammar, by the name of the terminal."""
+    """Return the Pygments token type of every terminal of a language's grammar, by the terminal's name."""
     return {terminal.name: token_type(terminal) for terminal in parser(language).terminals}
 
 
 @cache
 def any_terminal(language: str) -> re.Pattern[str]:
-    """A pattern with one named group per terminal; terminals of higher priority, then longer patterns, come first."""
+    """Return a regular expression with a named group for each terminal of a language's grammar.
+
+    Terminals of higher priority, then those with longer patterns, come first.
+    """
     ordered = sorted(
         parser(language).terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name)
     )
@@ -79,7 +82,7 @@ class _GrammarLexer(Lexer):
     language: str
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, TokenType, str]]:
-        """Yield offset, token type and text of every token of `text`; together they are all of `text`."""
+        """Yield offset, token type and text of every token; the tokens together cover the entire `text`."""
         types = token_types(self.language)
         at = 0
         for start, end, name in self._parsed(text):
@@ -89,7 +92,7 @@ class _GrammarLexer(Lexer):
         yield from self._scanned(text, at, len(text))
 
     def _parsed(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Start, end and terminal of the tokens that the parser accepts, up to the first syntax error."""
+        """Yield start, end and terminal name of the tokens that the parser accepts, up to the first syntax error."""
         tokens = parser(self.language).parse_interactive(text).iter_parse()
         while True:
             try:
@@ -101,7 +104,7 @@ class _GrammarLexer(Lexer):
             yield token.start_pos, token.end_pos, token.type
 
     def _scanned(self, text: str, start: int, end: int) -> Iterator[tuple[int, TokenType, str]]:
-        """The tokens from `start` to `end` without regard to the position of a word in the query."""
+        """Yield the tokens between two offsets, classified by spelling alone and not by position in the query."""
         types = token_types(self.language)
         while start < end:
             match = any_terminal(self.language).match(text, start, end)
@@ -114,7 +117,7 @@ class _GrammarLexer(Lexer):
 
     @staticmethod
     def _called(kind: TokenType, text: str, end: int) -> TokenType:
-        """A name before a parenthesis is a function."""
+        """Return the type of a token: a name before an opening parenthesis is a function, others keep `kind`."""
         return Name.Function if kind is Name and text[end : end + 1] == "(" else kind
 
 

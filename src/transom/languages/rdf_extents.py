@@ -21,12 +21,12 @@ ENDINGS = ("rq", "sparql")
 
 
 def is_over_rdf(extent: Extent) -> bool:
-    """Whether a SPARQL query defines the rows of an extent, judged by the file extension of that query."""
+    """Whether an extent (source or table) is defined by a SPARQL query, judged by the query's file extension."""
     return isinstance(extent.source, FromQuery) and Path(extent.source.path).suffix.removeprefix(".").lower() in ENDINGS
 
 
 def check_is_sparql(extent: Extent, source: FromQuery) -> None:
-    """Raise CatalogError if the query that defines an extent of statements is not in SPARQL."""
+    """Raise CatalogError if a source of RDF statements is defined by a query that is not in SPARQL."""
     if not is_over_rdf(extent):
         raise CatalogError(
             f"the query of {extent.name} is not in SPARQL: {source.path}",
@@ -36,10 +36,12 @@ def check_is_sparql(extent: Extent, source: FromQuery) -> None:
 
 
 def compile_rdf_extent(extent: Extent, catalog: Catalog, path: Path, text: str) -> RdfPlan:
-    """Translate the SPARQL query `text` that defines an extent; `path` is its file, for errors that point into it.
+    """Translate the SPARQL query `text` that defines an extent (source or table) of the catalog.
 
-    LanguageRule if the form does not fit: statements need CONSTRUCT or DESCRIBE, rows need SELECT. CatalogError if the
-    number of variables is not the number of declared attributes.
+    `path` is the file of the query, for errors that point into it.
+
+    Raises LanguageRule if the form does not fit: statements need CONSTRUCT or DESCRIBE, rows need SELECT. Raises
+    CatalogError if the number of variables is not the number of declared attributes.
     """
     from transom.algebra.rdf.forms import Ask, Construct, Describe
     from transom.languages.sparql.parse import parse
@@ -68,7 +70,10 @@ def compile_rdf_extent(extent: Extent, catalog: Catalog, path: Path, text: str) 
 
 
 def _wrong_query_form(extent: Extent, expected: str, catalog_path: str, text: str, hint: str) -> LanguageRule:
-    """The error for an extent's query without `expected` ("rows" or "statements"), as `catalog_path` requires."""
+    """Return the error for a source whose query does not give what `expected` says: "rows" or "statements".
+
+    `catalog_path` is the entry of the catalog that requires it.
+    """
     missing = "variables" if expected == "rows" else expected
     return LanguageRule(
         f"{extent.name} has no {missing}",

@@ -53,20 +53,23 @@ class Language:
         return self.stream is not None
 
     def parse(self, text: str) -> Any:
-        """Parse a query text to the language's syntax tree; ParseError with a span if it is malformed."""
+        """Parse a query to the language's syntax tree; raises ParseError, with the position, if it is malformed."""
         return self._module("parse").parse(text)
 
     def translate(
         self, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value], views: StreamViews
     ) -> Translation:
-        """Translate a syntax tree to algebra; `parameters`: values of names; `views` plans extents made by queries."""
+        """Translate a query's syntax tree to a plan with warnings; `parameters` are values of names in the query.
+
+        `views` plans the extents that queries define.
+        """
         translation: Translation = self._module("translate").translate(
             syntax, catalog, parameters=parameters, views=views
         )
         return translation
 
     def format_text(self, text: str, syntax: Any) -> str:
-        """The query `text` rewritten in the canonical layout from its tree `syntax`, with the comments of `text`."""
+        """Return the query `text` in the canonical layout, made from its tree `syntax`, with its comments."""
         formatted: str = self._module("unparse").format_text(text, syntax)
         return formatted
 
@@ -86,14 +89,14 @@ BY_ENDING = {ending: language for language in LANGUAGES.values() for ending in l
 
 
 def language_by_name(name: str) -> Language:
-    """The query language with a name; UsageError if there is none."""
+    """Return the query language called `name`; raises UsageError if there is none."""
     if name not in LANGUAGES:
         raise UsageError(f"no language is called {name}", hint=f"languages are {', '.join(LANGUAGES)}")
     return LANGUAGES[name]
 
 
 def language_of_file(file: str | None) -> Language:
-    """The query language for a file's extension; SNEEql if the extension names none or the file is None."""
+    """Return the query language of a file by its extension; SNEEql if the extension is unknown or the file is None."""
     ending = "" if file is None else Path(file).suffix.removeprefix(".").lower()
     return BY_ENDING.get(ending, LANGUAGES["sneeql"])
 
@@ -101,7 +104,10 @@ def language_of_file(file: str | None) -> Language:
 def translate_query(
     language: Language, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value] | None = None
 ) -> Translation:
-    """Translate a query to algebra; `parameters`: values of names; extents that queries define are inlined as plans."""
+    """Translate a query to a plan; sources that are defined by queries are replaced by the plans of these queries.
+
+    `parameters` are values of names in the query.
+    """
     queries = _QueryExtents(catalog)
     translation = language.translate(syntax, catalog, parameters or {}, queries)
     return (
@@ -117,7 +123,7 @@ class _QueryExtents:
     resolving: tuple[str, ...] = ()
 
     def __call__(self, extent: Extent, schema: Schema) -> Stream:
-        """Plan an extent that a query defines as a stream with the columns of `schema`, which the catalog declares."""
+        """Return the plan of a source that the catalog defines by a query, as a stream with the columns of `schema`."""
         nested = self._nested(extent)
         path, text = query_text(extent, self.catalog)
         if is_over_rdf(extent):
@@ -142,11 +148,11 @@ class _QueryExtents:
         return StreamProject(plan, self.declared_columns(extent, plan, schema))  # type: ignore[arg-type]
 
     def inline_inner_queries(self, plan: RdfPlanType) -> RdfPlanType:
-        """Replace sources of an RDF plan that queries or templates define by sources that contain the inner plans."""
+        """Replace each source of an RDF plan that a query or template defines by a source that contains its plan."""
         return rewrite_composed(plan, self._composed_source)
 
     def _composed_source(self, op: Operator) -> Operator:
-        """Replace a source that a query or template defines by one that contains its plan; others are unchanged."""
+        """Return a source that contains its inner plan, if a query or template defines `op`, else `op` itself."""
         from transom.algebra.composition.sources import ConstructedStream
 
         extent = self.catalog.rdf.extents.get(op.extent) if type(op) is StreamReceive else None
@@ -160,7 +166,7 @@ class _QueryExtents:
         return ConstructedStream(extent.name, op.schema, InnerQuery(nested.inline_inner_queries(plan)))
 
     def template_statements(self, rdf_extent: Extent, template: StatementTemplate) -> RowStatements:
-        """A source of RDF statements that a catalog template makes from another extent's rows; contains their plan."""
+        """Return a source of RDF statements that a template of the catalog makes from the rows of another source."""
         from transom.algebra.composition.sources import RowStatements, iri_pattern
         from transom.algebra.expressions.terms import STATEMENT
         from transom.languages.sql.select import SelectTranslator
@@ -172,7 +178,10 @@ class _QueryExtents:
         return RowStatements(rdf_extent.name, STATEMENT, InnerQuery(stream), subject, template.predicates)
 
     def _nested(self, extent: Extent) -> _QueryExtents:
-        """The resolver to use inside the query of an extent; CatalogError if it reads itself or nesting is too deep."""
+        """Return the resolver for the query of a source; raises CatalogError if the source reads itself.
+
+        Raises CatalogError also if queries are nested too deeply.
+        """
         chain = " -> ".join((*self.resolving, extent.name))
         if extent.name in self.resolving:
             raise CatalogError(
@@ -190,7 +199,7 @@ class _QueryExtents:
 
     @staticmethod
     def declared_columns(extent: Extent, plan: Plan, schema: Schema) -> tuple[NamedExpression, ...]:
-        """Cast the n-th column of `plan` to the n-th attribute of `schema`; CatalogError if number or types differ."""
+        """Cast the columns of a query's plan to those of `schema`, in order; raises CatalogError if they do not fit."""
         labels = [f"{a.label}:{a.type}" for a in plan.schema]
         if len(plan.schema) != len(schema):
             raise CatalogError(
@@ -214,7 +223,10 @@ class _QueryExtents:
 
 
 def query_text(extent: Extent, catalog: Catalog) -> tuple[Path, str]:
-    """Path and text of the query file that defines an extent; CatalogError or UsageError if it cannot be used."""
+    """Return path and text of the file whose query defines a source; raises an error if it cannot be used.
+
+    That is CatalogError for an unknown file extension, and UsageError for a file that cannot be read.
+    """
     assert isinstance(extent.source, FromQuery)  # noqa: S101 - translators ask only for these
     path = (catalog.folder or Path()) / extent.source.path
     if path.suffix.removeprefix(".").lower() not in BY_ENDING:

@@ -36,7 +36,7 @@ _ISO = re.compile(r"PT\d{1,9}[HMS]|P\d{1,9}[DW]", re.IGNORECASE)
 
 
 def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str | None:
-    """Hint for an unexpected word of C-SPARQL, CQELS-QL or RSP-QL, such as REGISTER; None if it is none.
+    """Return a hint if an unexpected word is syntax of C-SPARQL, CQELS-QL or RSP-QL, else None.
 
     `expected` names the tokens that fit, `before` is the text before the word, and `rest` the text from the word on.
     """
@@ -66,7 +66,7 @@ def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str |
 
 
 def counterpart(text: str) -> str | None:
-    """The window here for one in brackets at the start of a text, such as `[RANGE 10s STEP 5s]`; None if unknown.
+    """Translate a bracketed window of another dialect, such as `[RANGE 10s STEP 5s]`; returns None if unknown.
 
     >>> counterpart("[RANGE 10s STEP 5s]")
     'WINDOW RANGE 10 S SLIDE 5 S'
@@ -91,7 +91,10 @@ def counterpart(text: str) -> str | None:
 
 
 def _length(match: re.Match[str], name: str) -> str | None:
-    """A length of time in a window of another dialect as written here; None if it has none or an unknown unit."""
+    """Convert a length of time in another dialect's window, such as 10s, to `10 S`; returns None if it is absent.
+
+    `name` is the length's group in the match. None means that there is no length, or an unknown unit.
+    """
     if match[f"{name}_iso"]:
         return _iso_length(match[f"{name}_iso"])
     if match[name] is None:
@@ -102,17 +105,20 @@ def _length(match: re.Match[str], name: str) -> str | None:
 
 
 def _one_unit(length: str) -> str:
-    """One unit of a length: how far a window here slides if it says nothing else."""
+    """Return one unit of a length, such as `1 S` for `10 S`: the slide of a window that does not have its own."""
     return f"1 {length.split()[1]}"
 
 
 def _iso_length(text: str) -> str:
-    """An ISO 8601 duration such as PT10S as written here: 10 S."""
+    """Convert an ISO 8601 duration such as PT10S to the notation of windows here, such as 10 S."""
     return f"{text[:-1].upper().lstrip('PT')} {_ISO_UNITS[text[-1].upper()]}"
 
 
 def _named_window_hint(after: str) -> str:
-    """Hint for a named window of RSP-QL, from the text behind its WINDOW: a named stream with the same window."""
+    """Return a hint for a named window of RSP-QL: write FROM NAMED STREAM with the same window.
+
+    `after` is the text after the keyword WINDOW.
+    """
     named = _NAMED_WINDOW.match(after)
     stream = shorten(named["stream"]) if named else ":rooms"
     window = counterpart(after[named.end() :]) if named else None
