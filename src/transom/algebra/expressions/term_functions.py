@@ -52,8 +52,8 @@ _register(
     ("!=", 2, 2, "whether two terms have different values"),
     ("<", 2, 2, "whether the first value comes before the second"),
     (">", 2, 2, "whether the first value comes after the second"),
-    ("<=", 2, 2, "whether the first value comes before the second or is equal"),
-    (">=", 2, 2, "whether the first value comes after the second or is equal"),
+    ("<=", 2, 2, "whether the first value comes before the second or equals it"),
+    (">=", 2, 2, "whether the first value comes after the second or equals it"),
     result=B,
     infix=True,
 )
@@ -63,7 +63,7 @@ _register(
     ("+", 2, 2, "sum"),
     ("-", 2, 2, "difference"),
     ("*", 2, 2, "product"),
-    ("/", 2, 2, "quotient; two integers give a decimal"),
+    ("/", 2, 2, "the quotient; two integers give a decimal"),
     infix=True,
 )
 _register(
@@ -71,11 +71,11 @@ _register(
     ("unary +", 1, 1, "the number itself"),
     ("unary -", 1, 1, "the number with the opposite sign"),
     ("ABS", 1, 1, "the absolute value"),
-    ("ROUND", 1, 1, "the nearest whole number; a half goes up"),
-    ("CEIL", 1, 1, "the smallest whole number that is not less"),
-    ("FLOOR", 1, 1, "the largest whole number that is not greater"),
+    ("ROUND", 1, 1, "the number rounded to the nearest integer; a half is rounded up"),
+    ("CEIL", 1, 1, "the smallest integer that is not less than the argument"),
+    ("FLOOR", 1, 1, "the largest integer that is not greater than the argument"),
 )
-_register("number", ("RAND", 0, 0, "a random number from 0 up to 1"), volatile=True)
+_register("number", ("RAND", 0, 0, "a random number that is at least 0 and less than 1"), volatile=True)
 _register(
     "term",
     ("isIRI", 1, 1, "whether the term is an IRI"),
@@ -88,11 +88,11 @@ _register(
 _register(
     "term",
     ("STR", 1, 1, "the text of an IRI or a literal"),
-    ("LANG", 1, 1, "the language of a literal, empty if it has none"),
+    ("LANG", 1, 1, "the language tag of a literal, or an empty string if it has none"),
     ("DATATYPE", 1, 1, "the datatype of a literal"),
-    ("IRI", 1, 2, "the IRI of a string, resolved against the IRI that is the second argument"),
-    ("URI", 1, 2, "the IRI of a string, resolved against the IRI that is the second argument"),
-    ("BNODE", 0, 1, "a new blank node; the same one for the same string in one solution"),
+    ("IRI", 1, 2, "the IRI that a string denotes; a second argument is its base IRI"),
+    ("URI", 1, 2, "the IRI that a string denotes; a second argument is its base IRI"),
+    ("BNODE", 0, 1, "a new blank node; within one solution, equal strings give the same node"),
     ("STRDT", 2, 2, "a literal with a text and a datatype"),
     ("STRLANG", 2, 2, "a literal with a text and a language"),
 )
@@ -105,14 +105,14 @@ _register(
 _register(
     "string",
     ("STRLEN", 1, 1, "the number of characters"),
-    ("SUBSTR", 2, 3, "the characters from a position on (the first is 1), up to a length or to the end"),
-    ("UCASE", 1, 1, "in upper case"),
-    ("LCASE", 1, 1, "in lower case"),
+    ("SUBSTR", 2, 3, "the part of a string that begins at a position (the first is 1), up to a length or to the end"),
+    ("UCASE", 1, 1, "the string in upper case"),
+    ("LCASE", 1, 1, "the string in lower case"),
     ("STRBEFORE", 2, 2, "the part of the first string before the second"),
     ("STRAFTER", 2, 2, "the part of the first string after the second"),
-    ("ENCODE_FOR_URI", 1, 1, "percent-encoded, except letters, digits and - _ . ~"),
+    ("ENCODE_FOR_URI", 1, 1, "the string, percent-encoded except for letters, digits and - _ . ~"),
     ("CONCAT", 0, None, "the concatenation of all strings"),
-    ("REPLACE", 3, 4, "every match of a pattern replaced; the fourth argument is flags"),
+    ("REPLACE", 3, 4, "the string with every match of a pattern replaced; a fourth argument contains flags"),
 )
 _register(
     "string",
@@ -120,7 +120,7 @@ _register(
     ("STRENDS", 2, 2, "whether the first string ends with the second"),
     ("CONTAINS", 2, 2, "whether the second string is part of the first"),
     ("langMatches", 2, 2, "whether a language tag matches a language range"),
-    ("REGEX", 2, 3, "whether a pattern matches in the string; the third argument is flags"),
+    ("REGEX", 2, 3, "whether a pattern matches anywhere in the string; a third argument contains flags"),
     result=B,
 )
 _register(
@@ -132,9 +132,9 @@ _register(
     ("MINUTES", 1, 1, "the minutes"),
     ("SECONDS", 1, 1, "the seconds, as a decimal"),
     ("TIMEZONE", 1, 1, "the time zone as a duration; an error if there is none"),
-    ("TZ", 1, 1, "the time zone as written, empty if there is none"),
+    ("TZ", 1, 1, "the time zone as written, or an empty string if there is none"),
 )
-_register("time", ("NOW", 0, 0, "the time of the query"), volatile=True)
+_register("time", ("NOW", 0, 0, "the time at which the query runs"), volatile=True)
 _register(
     "hash",
     *((name, 1, 1, f"the {name} digest in hexadecimal") for name in ("MD5", "SHA1", "SHA256", "SHA384", "SHA512")),
