@@ -36,6 +36,7 @@ FORBIDDEN = {
         "rich.console",
         "transom.catalog.servers",
         "transom.languages.cql",
+        "transom.languages.sneeql.window_texts",
         "transom.physical.nodes.keyed_windows",
         "transom.physical.nodes.rdf",
         "transom.reference.evaluate",

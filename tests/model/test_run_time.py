@@ -25,7 +25,7 @@ CALENDAR = Calendar(epoch=datetime(2024, 5, 1, tzinfo=UTC))
         (" 10 min ", 600),
         ("1 hour", 3600),
         (timedelta(minutes=10), 600),
-        (pandas.Timedelta("10 min"), 600),
+        (pandas.Timedelta(600, "s"), 600),
         ("2024-05-01T00:10:00Z", 600),
         ("2024-05-01T02:10:00+02:00", 600),
         ("2024-05-01T00:10", 600),

@@ -20,7 +20,6 @@ from transom.languages.sneeql.syntax import (
     Select,
     Source,
 )
-from transom.languages.sneeql.window_texts import counterpart_of_cql
 from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
 from transom.languages.sql.parse_errors import Failure
 
@@ -66,6 +65,8 @@ def _advice(failure: Failure) -> str | None:
         if word == "]" and "SLIDE" in expected:
             return "a window needs a slide, for example SLIDE 1 MIN"
     if expected == {"FROM", "SCAN"} and word in ("RANGE", "ROWS", "ROW", "NOW", "UNBOUNDED", "PARTITION"):
+        from transom.languages.sneeql.window_texts import counterpart_of_cql
+
         window = counterpart_of_cql(failure.text[failure.span.start :])
         written = "for example [FROM NOW-5 TO NOW SLIDE 1 MIN]" if window is None else window
         return f"this window is CQL: name the file .cql, or write {written}"

@@ -26,7 +26,6 @@ from transom.languages.sneeql.syntax import (
     Select,
     Source,
 )
-from transom.languages.sneeql.window_texts import exact_window, window_text
 from transom.languages.sql.dialects import HalfOpenWindow
 from transom.languages.sql.scope import GroupScope, SourceScope, VisibleSource, has_aggregate
 from transom.languages.sql.select import (
@@ -230,6 +229,8 @@ class _SneeqlTranslator(SelectTranslator):
 
         It is None if no unit of time is exact.
         """
+        from transom.languages.sneeql.window_texts import exact_window, window_text
+
         if window.unit is OffsetUnit.ROWS:
             return window_text(past - 1, until, slide, OffsetUnit.ROWS)
         return exact_window([ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)])
@@ -239,6 +240,8 @@ class _SneeqlTranslator(SelectTranslator):
 
         Without `window`, or if ticks do not divide it, the hint has an example.
         """
+        from transom.languages.sneeql.window_texts import exact_window
+
         length = self.catalog.calendar.length
         exact = None
         if window is not None and not (window.width % length or window.slide % length):
