@@ -27,14 +27,17 @@ from transom.reference.sources import Inputs
 
 _CATALOG = transom.Catalog.read("epoch: 2024-06-01T06:00:00Z\none: stored (x:integer)")
 _TITLES = {
+    "cast": "Casts",
     "choice": "Choice and NULL",
-    "form": "Forms",
-    "hash": "Hashes",
+    "form": "Functional forms",
+    "hash": "Hash functions",
     "number": "Numbers",
     "string": "Strings",
-    "term": "Terms",
+    "term": "RDF terms",
 }
 """The headings of groups whose name alone is not a heading."""
+_BASED = {"IRI", "URI"}
+"""Functions of SPARQL whose second argument is the base IRI of the query, which nobody writes."""
 _DOCUMENTS = {"000": "SNEEql", "001": "CQL", "002": "SPARQL"}
 
 
@@ -68,8 +71,8 @@ def functions() -> str:
         example = FUNCTION_EXAMPLES[name]
         meaning = function.meaning.split(":")[0] + ("" if function.strict else r" \*")
         rows.append((function.group, code(name), meaning, code(example), code(said(value_of(example)))))
-    note = r"Functions marked \* decide about NULL themselves; all others give NULL for NULL."
-    return table(("group", "name", "gives", "example", "is"), rows) + f"\n\n{note}"
+    note = r"Functions marked \* handle NULL themselves. All others return NULL if an argument is NULL."
+    return table(("group", "name", "returns", "example", "result"), rows) + f"\n\n{note}"
 
 
 def rdf_functions() -> str:
@@ -78,7 +81,7 @@ def rdf_functions() -> str:
     for name, function, is_logic in _of_sparql():
         group = "logic" if is_logic else function.group
         rows.append((group, code(name), arguments(function, is_logic), function.meaning + star(function)))
-    return table(("group", "name", "arguments", "gives"), rows)
+    return table(("group", "name", "arguments", "returns"), rows)
 
 
 def _of_sparql() -> Iterable[tuple[str, Function, bool]]:
@@ -127,7 +130,7 @@ def aggregates() -> str:
     for function in AggregateFunction:
         languages = "SNEEql, CQL, SPARQL" if function.value in AGGREGATES else "SPARQL"
         rows.append((code(function.value), takes(function), languages))
-    rows += [(code(name), "the rows of a moving object, in order of time", "CQL") for name in TRACKS]
+    rows += [(code(name), "rows with positions, in order of time", "CQL") for name in TRACKS]
     return table(("aggregate", "takes", "languages"), rows)
 
 
@@ -135,12 +138,14 @@ def takes(function: AggregateFunction) -> str:
     """The column types that an aggregate accepts outside of SPARQL."""
     types = [kind for kind in Type if kind is not Type.TERM and function.result(kind)]
     if not types:
-        return "terms"
-    return "numbers" if all(kind.is_number for kind in types) else "any type"
+        return "RDF terms"
+    return "numbers" if all(kind.is_number for kind in types) else "values of any type"
 
 
 def arguments(function: Function, is_logic: bool) -> str:
     """How many arguments a function of SPARQL takes."""
+    if function.name in _BASED:
+        return "1"
     counts = sorted(len(signature.arguments) for signature in function.signatures)
     if any(signature.repeats for signature in function.signatures) and not is_logic:
         return f"{counts[0]} or more"

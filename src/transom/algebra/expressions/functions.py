@@ -110,86 +110,116 @@ def _signature_per_type(
 NUMBERS = (I, D, F)
 _ORDERED = (I, D, F, S, T, TS, B)
 
-_register("logic", "AND", "true if all are true", Signature((B, B), B, True), infix=True, strict=False)
-_register("logic", "OR", "true if one is true", Signature((B, B), B, True), infix=True, strict=False)
-_register("logic", "NOT", "true if false", Signature((B,), B))
+_register(
+    "logic",
+    "AND",
+    "true if all operands are true, false if one is false",
+    Signature((B, B), B, True),
+    infix=True,
+    strict=False,
+)
+_register(
+    "logic",
+    "OR",
+    "true if one operand is true, false if all are false",
+    Signature((B, B), B, True),
+    infix=True,
+    strict=False,
+)
+_register("logic", "NOT", "true if the operand is false, false if it is true", Signature((B,), B))
 _register(
     "logic",
     "IS NULL",
-    "whether the value is NULL; the result is never NULL",
+    "true if the value is NULL, otherwise false",
     *_signature_per_type(DECLARABLE, 1, B),
     strict=False,
 )
 for _name, _meaning in [
-    ("=", "equal"),
-    ("<>", "not equal"),
-    ("<", "less than"),
-    ("<=", "at most"),
-    (">", "greater than"),
-    (">=", "at least"),
+    ("=", "true if both values are equal"),
+    ("<>", "true if the values differ"),
+    ("<", "true if the left value is less than the right value"),
+    ("<=", "true if the left value is less than or equal to the right value"),
+    (">", "true if the left value is greater than the right value"),
+    (">=", "true if the left value is greater than or equal to the right value"),
 ]:
     _register("comparison", _name, _meaning, *_signature_per_type(_ORDERED, 2, B), infix=True)
 _register(
     "comparison",
     "IN",
-    "equal to one of the values that follow",
+    "true if the left value equals one of the values in the list",
     *_signature_per_type(_ORDERED, 2, B, True),
     strict=False,
 )
 _register(
     "comparison",
     "LIKE",
-    "matches a pattern with % (any characters) and _ (one)",
+    "true if the string matches the pattern, where `%` stands for any characters and `_` for one character",
     Signature((S, S), B),
     infix=True,
 )
 _register(
-    "arithmetic", "+", "sum; a time and a number of ticks give a time",
+    "arithmetic", "+", "the sum; a time plus a number of ticks is a time",
     *_signature_per_type(NUMBERS, 2), Signature((T, I), T), Signature((I, T), T), infix=True,
 )  # fmt: skip
 _register(
-    "arithmetic", "-", "difference; two times give ticks, two timestamps give seconds",
+    "arithmetic", "-", "the difference; in ticks between two times, in seconds between two timestamps",
     *_signature_per_type(NUMBERS, 2), Signature((T, I), T), Signature((T, T), I), Signature((TS, TS), F), infix=True,
 )  # fmt: skip
-_register("arithmetic", "*", "product", *_signature_per_type(NUMBERS, 2), infix=True)
-_register("arithmetic", "/", "quotient, always a float; NULL for a divisor of 0", Signature((F, F), F), infix=True)
+_register("arithmetic", "*", "the product", *_signature_per_type(NUMBERS, 2), infix=True)
+_register(
+    "arithmetic",
+    "/",
+    "the quotient, which is always a float; NULL if the divisor is 0",
+    Signature((F, F), F),
+    infix=True,
+)
 _register(
     "arithmetic",
     "%",
-    "remainder with the sign of the dividend; NULL for a divisor of 0",
+    "the remainder of an integer division, with the sign of the dividend; NULL if the divisor is 0",
     Signature((I, I), I),
     infix=True,
 )
 _register("arithmetic", "NEG", "the number with the opposite sign", *_signature_per_type(NUMBERS, 1))
 _register("numbers", "ABS", "the absolute value", *_signature_per_type(NUMBERS, 1))
-_register("numbers", "SIGN", "-1, 0 or 1", *_signature_per_type(NUMBERS, 1, I))
-_register("numbers", "FLOOR", "the largest whole number that is not greater", *_signature_per_type(NUMBERS, 1, I))
-_register("numbers", "CEIL", "the smallest whole number that is not less", *_signature_per_type(NUMBERS, 1, I))
+_register(
+    "numbers",
+    "SIGN",
+    "-1 for a negative number, 0 for zero, 1 for a positive number",
+    *_signature_per_type(NUMBERS, 1, I),
+)
+_register(
+    "numbers", "FLOOR", "the largest integer that is not greater than the number", *_signature_per_type(NUMBERS, 1, I)
+)
+_register(
+    "numbers", "CEIL", "the smallest integer that is not less than the number", *_signature_per_type(NUMBERS, 1, I)
+)
 _register(
     "numbers",
     "ROUND",
-    "rounded to decimal places (0 by default), halves away from zero; a decimal stays a decimal",
+    "the number rounded to n decimal places (0 by default), with halves rounded away from zero; "
+    "a decimal stays a decimal",
     *(Signature((kind, *decimals), D if kind is D else F) for kind in (F, D, I) for decimals in ((), (I,))),
 )
 _register(
     "numbers",
     "DIV",
-    "quotient of whole numbers, truncated towards zero; NULL for a divisor of 0",
+    "the quotient of two integers, truncated towards zero; NULL if the divisor is 0",
     Signature((I, I), I),
 )
-_register("numbers", "SQRT", "square root; NULL below 0", Signature((F,), F))
+_register("numbers", "SQRT", "the square root; NULL for a negative number", Signature((F,), F))
 _register("numbers", "POWER", "x to the power of y; the last digit depends on the platform", Signature((F, F), F))
 _register("numbers", "EXP", "e to the power of x; the last digit depends on the platform", Signature((F,), F))
 _register(
     "numbers",
     "LN",
-    "natural logarithm; NULL for 0 and below; the last digit depends on the platform",
+    "the natural logarithm; NULL for 0 and for negative numbers; the last digit depends on the platform",
     Signature((F,), F),
 )
 _register(
     "numbers",
     "LOG10",
-    "logarithm to base 10; NULL for 0 and below; the last digit depends on the platform",
+    "the logarithm to base 10; NULL for 0 and for negative numbers; the last digit depends on the platform",
     Signature((F,), F),
 )
 _register(
@@ -213,29 +243,40 @@ _register(
     *_signature_per_type(_ORDERED, 1, None, True),
     strict=False,
 )
-_register("choice", "NULLIF", "NULL if both are equal, else the first", *_signature_per_type(_ORDERED, 2), strict=False)
+_register(
+    "choice",
+    "NULLIF",
+    "NULL if both values are equal, otherwise the first value",
+    *_signature_per_type(_ORDERED, 2),
+    strict=False,
+)
 _register("strings", "||", "the concatenation of two strings", Signature((S, S), S), infix=True)
 _register("strings", "CONCAT", "the concatenation of all strings", Signature((S,), S, True))
-_register("strings", "UPPER", "in upper case", Signature((S,), S))
-_register("strings", "LOWER", "in lower case", Signature((S,), S))
-_register("strings", "LENGTH", "number of characters", Signature((S,), I))
-_register("strings", "TRIM", "without spaces at both ends", Signature((S,), S))
-_register("strings", "LTRIM", "without spaces at the start", Signature((S,), S))
-_register("strings", "RTRIM", "without spaces at the end", Signature((S,), S))
-_register("strings", "SUBSTRING", "the characters from a position on (the first is 1), up to a length or to the end",
-     Signature((S, I), S), Signature((S, I, I), S))  # fmt: skip
-_register("strings", "LEFT", "the first n characters", Signature((S, I), S))
-_register("strings", "RIGHT", "the last n characters", Signature((S, I), S))
+_register("strings", "UPPER", "the string in upper case", Signature((S,), S))
+_register("strings", "LOWER", "the string in lower case", Signature((S,), S))
+_register("strings", "LENGTH", "the number of characters in the string", Signature((S,), I))
+_register("strings", "TRIM", "the string without spaces at its start and end", Signature((S,), S))
+_register("strings", "LTRIM", "the string without spaces at its start", Signature((S,), S))
+_register("strings", "RTRIM", "the string without spaces at its end", Signature((S,), S))
+_register(
+    "strings",
+    "SUBSTRING",
+    "the part of the string from a position, counted from 1; an optional third argument limits its length",
+    Signature((S, I), S),
+    Signature((S, I, I), S),
+)
+_register("strings", "LEFT", "the first n characters of the string", Signature((S, I), S))
+_register("strings", "RIGHT", "the last n characters of the string", Signature((S, I), S))
 _register(
     "strings",
     "REPLACE",
-    "every occurrence of the second string replaced by the third",
+    "the first string, with every occurrence of the second string replaced by the third",
     Signature((S, S, S), S),
 )
 _register(
     "strings",
     "POSITION",
-    "the position of the second string in the first, counted from 1; 0 if it does not occur",
+    "the position at which the second string begins in the first, counted from 1; 0 if it does not occur",
     Signature((S, S), I),
 )
 _register("strings", "STARTS_WITH", "whether the first string begins with the second", Signature((S, S), B))
@@ -243,17 +284,17 @@ _register("strings", "ENDS_WITH", "whether the first string ends with the second
 _register(
     "time",
     "INSTANT",
-    "the instant at which a tick begins: tick, length of a tick, epoch",
+    "the instant at which the tick begins: tick, length of a tick, epoch",
     Signature((T, I, TS), TS),
 )
 _register(
     "time",
     "TICK",
-    "the tick that an instant lies in: instant, length of a tick, epoch",
+    "the tick that contains the instant: instant, length of a tick, epoch",
     Signature((TS, I, TS), T),
 )
 for _name in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
-    _register("time", _name, f"the {_name.lower()} of an instant (UTC)", Signature((TS,), I))
+    _register("time", _name, f"the {_name.lower()} of an instant, in UTC", Signature((TS,), I))
 
 
 def _register_spatial(name: str, meaning: str, *signatures: Signature) -> None:
@@ -263,8 +304,7 @@ def _register_spatial(name: str, meaning: str, *signatures: Signature) -> None:
 
 _register_spatial(
     "POINT",
-    "the point with two coordinates, longitude first, or with one on a line; on the globe NULL beyond a pole: "
-    "x, y, measure",
+    "the point with the given coordinates; on the globe, the longitude comes before the latitude: x, y, measure",
     Signature((F,), P),
     Signature((F, F), P),
     Signature((F, F, I), P),
@@ -276,19 +316,19 @@ _register_spatial(
 )
 _register_spatial(
     "WITHIN",
-    "whether two points are at most a distance apart: point, point, micrometres, measure",
+    "whether the distance between two points is at most a given length: point, point, micrometres, measure",
     Signature((P, P, I, I), B),
 )
 _register_spatial(
     "SPEED",
-    "the speed in km/h from one point and tick to another; NULL if the ticks are equal: "
+    "the speed in km/h between two points, each with the tick at which it is reached; NULL if the ticks are equal: "
     "point, tick, point, tick, measure, microseconds of a tick",
     Signature((P, I, P, I, I, I), F),
 )
 _register_spatial(
     "HEADING",
-    "the direction from one point to another in degrees, 0 north, 90 east; NULL if they are equal; the last digit "
-    "depends on the platform: point, point, measure",
+    "the direction from one point to another, in degrees clockwise from north; NULL if the points are equal; the last "
+    "digit depends on the platform: point, point, measure",
     Signature((P, P, I), F),
 )
 _register_spatial("WKT", "the well-known text (WKT) of a point or a line", Signature((P,), S), Signature((L,), S))

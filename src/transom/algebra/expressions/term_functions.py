@@ -39,7 +39,7 @@ _register("form", ("BOUND", 1, 1, "whether a variable is bound"), result=B, stri
 TERM_FUNCTIONS["IF"] = Function(
     "IF",
     (Signature((B, T, T), T),),
-    "the second argument if the first is true, else the third",
+    "the second argument if the first is true, otherwise the third",
     "form",
     strict=False,
     family="terms",
@@ -57,7 +57,7 @@ _register(
     result=B,
     infix=True,
 )
-_register("comparison", ("sameTerm", 2, 2, "whether two terms are the same, character by character"), result=B)
+_register("comparison", ("sameTerm", 2, 2, "whether two terms are identical, character by character"), result=B)
 _register(
     "number",
     ("+", 2, 2, "sum"),
@@ -82,7 +82,7 @@ _register(
     ("isURI", 1, 1, "whether the term is an IRI"),
     ("isBLANK", 1, 1, "whether the term is a blank node"),
     ("isLITERAL", 1, 1, "whether the term is a literal"),
-    ("isNUMERIC", 1, 1, "whether the term is a well-formed number"),
+    ("isNUMERIC", 1, 1, "whether the term is a valid numeric literal"),
     result=B,
 )
 _register(
@@ -118,7 +118,7 @@ _register(
     "string",
     ("STRSTARTS", 2, 2, "whether the first string begins with the second"),
     ("STRENDS", 2, 2, "whether the first string ends with the second"),
-    ("CONTAINS", 2, 2, "whether the second string is part of the first"),
+    ("CONTAINS", 2, 2, "whether the second string occurs in the first"),
     ("langMatches", 2, 2, "whether a language tag matches a language range"),
     ("REGEX", 2, 3, "whether a pattern matches anywhere in the string; a third argument contains flags"),
     result=B,
@@ -137,13 +137,19 @@ _register(
 _register("time", ("NOW", 0, 0, "the time at which the query runs"), volatile=True)
 _register(
     "hash",
-    *((name, 1, 1, f"the {name} digest in hexadecimal") for name in ("MD5", "SHA1", "SHA256", "SHA384", "SHA512")),
+    *(
+        (name, 1, 1, f"the {name} digest of a string, in hexadecimal")
+        for name in ("MD5", "SHA1", "SHA256", "SHA384", "SHA512")
+    ),
 )
 _register(
     "cast",
     *(
-        (f"xsd:{name}", 1, 1, f"the value as {name}")
+        (f"xsd:{name}", 1, 1, f"the value converted to the datatype {name}")
         for name in ("string", "boolean", "integer", "decimal", "float", "double", "dateTime", "date", "time")
     ),
-    *((f"xsd:{name}", 1, 1, f"the value as {name}") for name in ("duration", "dayTimeDuration", "yearMonthDuration")),
+    *(
+        (f"xsd:{name}", 1, 1, f"the value converted to the datatype {name}")
+        for name in ("duration", "dayTimeDuration", "yearMonthDuration")
+    ),
 )
