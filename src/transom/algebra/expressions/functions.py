@@ -208,18 +208,18 @@ _register(
     Signature((I, I), I),
 )
 _register("numbers", "SQRT", "the square root; NULL for a negative number", Signature((F,), F))
-_register("numbers", "POWER", "x to the power of y; the last digit depends on the platform", Signature((F, F), F))
-_register("numbers", "EXP", "e to the power of x; the last digit depends on the platform", Signature((F,), F))
+_register("numbers", "POWER", "x to the power of y; the last digit may differ between platforms", Signature((F, F), F))
+_register("numbers", "EXP", "e to the power of x; the last digit may differ between platforms", Signature((F,), F))
 _register(
     "numbers",
     "LN",
-    "the natural logarithm; NULL for 0 and for negative numbers; the last digit depends on the platform",
+    "the natural logarithm; NULL for 0 and for negative numbers; the last digit may differ between platforms",
     Signature((F,), F),
 )
 _register(
     "numbers",
     "LOG10",
-    "the logarithm to base 10; NULL for 0 and for negative numbers; the last digit depends on the platform",
+    "the logarithm to base 10; NULL for 0 and for negative numbers; the last digit may differ between platforms",
     Signature((F,), F),
 )
 _register(
@@ -328,7 +328,7 @@ _register_spatial(
 _register_spatial(
     "HEADING",
     "the direction from one point to another, in degrees clockwise from north; NULL if the points are equal; the last "
-    "digit depends on the platform: point, point, measure",
+    "digit may differ between platforms: point, point, measure",
     Signature((P, P, I), F),
 )
 _register_spatial("WKT", "the well-known text (WKT) of a point or a line", Signature((P,), S), Signature((L,), S))
