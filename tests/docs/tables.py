@@ -149,7 +149,7 @@ def arguments(function: Function, is_logic: bool) -> str:
     counts = sorted(len(signature.arguments) for signature in function.signatures)
     if any(signature.repeats for signature in function.signatures) and not is_logic:
         return f"{counts[0]} or more"
-    return str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+    return str(counts[0]) if counts[0] == counts[-1] else f"{counts[0]} or {counts[-1]}"
 
 
 def meaning(function: Function) -> str:

@@ -113,7 +113,7 @@ _ORDERED = (I, D, F, S, T, TS, B)
 _register(
     "logic",
     "AND",
-    "true if all operands are true, false if one is false",
+    "true if all operands are true, false if one operand is false",
     Signature((B, B), B, True),
     infix=True,
     strict=False,
@@ -121,7 +121,7 @@ _register(
 _register(
     "logic",
     "OR",
-    "true if one operand is true, false if all are false",
+    "true if one operand is true, false if all operands are false",
     Signature((B, B), B, True),
     infix=True,
     strict=False,
@@ -261,7 +261,7 @@ _register("strings", "RTRIM", "the string without spaces at its end", Signature(
 _register(
     "strings",
     "SUBSTRING",
-    "the part of the string from a position, counted from 1; an optional third argument limits its length",
+    "the part of the string that begins at a position, counted from 1; a third argument can limit its length",
     Signature((S, I), S),
     Signature((S, I, I), S),
 )
