@@ -21,10 +21,11 @@ from transom.model.types import Type
 class WindowSelect(Windows):
     """The tuples of each window for which a predicate is true.
 
-    Meaning  filter inside each window; a window that loses all its tuples stays, empty. An error is not true (R12).
-    Bounds   the tick of a window does not change, and the predicate cannot read it (R12).
+    Meaning  a filter inside each window. A window that loses all its tuples remains as an empty window. An error counts
+             as not true (R12).
+    Bounds   the tick of a window does not change, and the predicate cannot read that tick (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
-    State    none; with EXISTS, the valid solutions of its pattern.
+    State    none; with EXISTS, the valid solutions of the pattern of EXISTS.
     """
 
     input: Windows
@@ -44,11 +45,11 @@ class WindowSelect(Windows):
 class WindowProject(Windows):
     """Each tuple of each window mapped to a new tuple by a list of expressions.
 
-    Meaning  map inside each window; duplicates and order stay (R7). BIND adds a column in this way, with
-             NULL where its expression is an error.
-    Bounds   the tick of a window does not change. Only a relation of terms may lose all its columns.
+    Meaning  a map inside each window that keeps duplicates and order (R7). BIND adds a column in this way, with NULL
+             where its expression is an error.
+    Bounds   the tick of a window does not change. Only a relation of RDF terms may lose all its columns.
     Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
-    State    none; with EXISTS, the valid solutions of its pattern.
+    State    none; with EXISTS, the valid solutions of the pattern of EXISTS.
     """
 
     input: Windows
@@ -68,11 +69,12 @@ class WindowProject(Windows):
 class WindowAggregation(Windows):
     """Aggregates over each window, or over each group of its tuples.
 
-    Meaning  without groups one tuple per window; for an empty window COUNT is 0 and others are NULL. With groups one
-             tuple per group that has tuples (S14, S16), in the order of the group values.
-    Bounds   the tick of a window does not change. Over terms, a group or an aggregate that is an error is NULL.
+    Meaning  without groups, each window gives one tuple. For an empty window, COUNT is 0 and other aggregates are NULL.
+             With groups, each group that has tuples gives one tuple (S14, S16), in the order of the group values.
+    Bounds   the tick of a window does not change. Over RDF terms, a group value or an aggregate that is an error is
+             NULL.
     Source   000 Fig. 4 aggregateOverWindow; W3C 18.5.1.
-    State    none; over solutions, the valid solutions of the input.
+    State    none over rows; over solutions, the valid solutions of the input.
     """
 
     input: Windows
@@ -98,9 +100,11 @@ class WindowAggregation(Windows):
 class WindowCrossProduct(Windows):
     """Every current window of one side paired with every current window of the other.
 
-    Meaning  at each tick with a new window on either side, the current windows of both sides, those of its last tick
-             so far, are paired, left-major; a pair holds every left tuple concatenated with every right tuple.
-    Bounds   no pair before both sides have a window (S8); the tick of a pair is the later of the two (S9).
+    Meaning  at each tick with a new window on either side, the current windows of both sides are paired, in left-major
+             order. The current windows of a side are those of its last tick so far. A pair holds every left tuple
+             concatenated with every right tuple.
+    Bounds   there is no pair before both sides have a window (S8). The tick of a pair is the later tick of its two
+             windows (S9).
     Source   000 Fig. 7.
     State    the current windows of both sides.
     """
@@ -122,8 +126,8 @@ class WindowCrossProduct(Windows):
 class WindowJoin(Windows):
     """A cross product that keeps only the tuples for which a predicate is true.
 
-    Meaning  WindowSelect(predicate, WindowCrossProduct(left, right)).
-    Bounds   as the cross product; windows without a match are empty windows.
+    Meaning  the same as WindowSelect(predicate, WindowCrossProduct(left, right)).
+    Bounds   the same as for WindowCrossProduct. Windows without a match are empty windows.
     Source   000 Sec. 6.2 ("rewrite selections over cross products into joins").
     State    the current windows of both sides.
     """
@@ -144,11 +148,12 @@ class WindowJoin(Windows):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class TrackAggregation(Windows):
-    """Aggregates over each window or group, at least one of them over the positions of its tuples in time order.
+    """Aggregates over each window or group, of which at least one reads positions in time order.
 
-    Meaning  as WindowAggregation; a track visits the tuples by tick, ties in the order of the window (C24).
-    Bounds   a speed over no tuples or over no time is NULL; the translator adds a selection where a query emits no
-             tuple then (C7, C26). The tick of a window does not change.
+    Meaning  the same as WindowAggregation. A track visits the tuples by tick; tuples of the same tick stay in the order
+             of the window (C24).
+    Bounds   a speed over no tuples or over no time is NULL. Where a query emits no tuple in that case, the translator
+             adds a selection (C7, C26). The tick of a window does not change.
     Source   001 Sec. 2 AvgSpd.
     State    none.
     """
@@ -180,10 +185,11 @@ class TrackAggregation(Windows):
 class WindowDistinct(Windows):
     """Each tuple of each window once.
 
-    Meaning  the first of equal tuples stays, and so does the order; NULL equals NULL here. REDUCED is the same (R16).
+    Meaning  the first of several equal tuples stays, and the order does not change. NULL counts as equal to NULL.
+             REDUCED does the same (R16).
     Bounds   the tick of a window does not change.
     Source   CQL (SELECT DISTINCT); 002 Sec. 4 (duplicate elimination, duplicate reduction).
-    State    none; over solutions, the valid solutions of the input.
+    State    none over rows; over solutions, the valid solutions of the input.
     """
 
     input: Windows
@@ -196,11 +202,12 @@ class WindowDistinct(Windows):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class WindowTopK(Windows):
-    """The `count` tuples with the smallest values of each window, or of each group of its tuples.
+    """The `count` tuples with the smallest values, in each window or in each group of its tuples.
 
-    Meaning  ordered by the value, ties by the tuples themselves; a tuple whose value is NULL is left out.
-    Bounds   fewer if a window or group has fewer; groups by `per`, in the order of their values.
-    Source   001 Sec. 1 (nearest neighbours, mentioned).
+    Meaning  tuples are ordered by the value. Equal values are ordered by comparing the tuples themselves. A tuple whose
+             value is NULL is left out.
+    Bounds   a window or group that has fewer tuples returns fewer. Groups by `per` are in the order of their values.
+    Source   001 Sec. 1, which mentions nearest neighbours.
     State    none.
     """
 
@@ -226,11 +233,11 @@ class WindowTopK(Windows):
 class SuppressUnchanged(Windows):
     """Only the windows to which a tuple was added.
 
-    Meaning  a window stays if current \\\\ previous has a tuple, where previous is the last window of its key.
-    Bounds   the first window is compared with the empty one. The translator adds it above the conditions on a region
-             or unbounded range alone, so that RStream re-emits only when a tuple was added to its input (C5, C29).
+    Meaning  a window stays if it contains some tuple more often than the previous window of its key.
+    Bounds   the first window is compared with an empty one. The translator adds this operator to a query over a single
+             window by region or without a bound. RStream then emits again only when a tuple was added (C5, C29).
     Source   001 Sec. 3.2.1 ("for each tuple added to its input relation").
-    State    the previous window; over a range that never evicts, its number of tuples.
+    State    the previous window; over a range that never evicts, only its number of tuples.
     """
 
     input: Windows
@@ -245,8 +252,8 @@ class SuppressUnchanged(Windows):
 class WindowMerge(Windows):
     """The windows of all keys merged into one window per tick.
 
-    Meaning  at every tick with a new window, the union over the keys of the last window of each (3.4).
-    Bounds   one window per tick, in the order of the keys.
+    Meaning  at every tick with a new window, the result is the union of the last windows of all keys.
+    Bounds   there is one window per tick, with the tuples in the order of the keys.
     Source   001 Def. 2.2: R(t) is one bag.
     State    the last window of every key.
     """
@@ -275,16 +282,17 @@ class JoinType(Enum):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class RelationJoin(Windows):
-    """A join of two relations: inner, left, semi or anti, on a predicate, natural or not.
+    """An inner, left, semi or anti join of two relations on a predicate; the join may be natural.
 
-    Meaning  at every tick at which one side has a window: the pairs of R(t) and S(t) for which the predicate is true,
-             left-major; R(t) is the last window, with several keys the union of the last window of each. A left join
-             adds the left tuples without a pair, with NULL for the right (R14, R26). A semi join gives the left tuples
-             with a pair, an anti join those without one; NOT IN is an anti join whose predicate is also true where the
-             comparison is unknown. In a natural join, two tuples match if they agree in all common columns, where NULL
-             agrees with any value (R7, R22); a pair has common columns once. MINUS is a natural anti join, which also
-             demands that both tuples have a value in some common column.
-    Bounds   a side without a window yet is empty (C16); one window per tick. A predicate that is an error is not true.
+    Meaning  at every tick at which one side has a window, the pairs of R(t) and S(t) for which the predicate is true,
+             in left-major order. R(t) is the last window, or with several keys the union of the last window of each
+             key. A left join adds the left tuples without a match, with NULL in the right columns (R14, R26). A semi
+             join returns the left tuples with a match, an anti join those without one. NOT IN is an anti join whose
+             predicate is also true where the comparison is unknown. In a natural join, two tuples match if they agree
+             in all common columns, where NULL agrees with any value (R7, R22). The result has each common column once.
+             MINUS is a natural anti join in which both tuples must also have a value in some common column.
+    Bounds   a side without a window is empty (C16). There is one window per tick. A predicate that is an error counts
+             as not true.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
     State    the relations of both sides.
     """
@@ -320,9 +328,10 @@ class RelationJoin(Windows):
 class RelationUnion(Windows):
     """All tuples of two relations.
 
-    Meaning  the tuples of R(t), then those of S(t): UNION ALL (R7); UNION adds a WindowDistinct. By name, a
-             column that one side lacks is NULL in its tuples.
-    Bounds   instants as RelationJoin; unless by name, both sides have columns of the same types, named as on the left.
+    Meaning  the tuples of R(t), then those of S(t), as in UNION ALL (R7). UNION adds a WindowDistinct. In a union by
+             name, a column that one side lacks is NULL in the tuples of that side.
+    Bounds   the instants are those of RelationJoin. Unless the union is by name, both sides have columns of the same
+             types, and the result takes the column names of the left side.
     Source   CQL (UNION); 002 Def. 9 (UNION, and windows of several streams; R7, R10).
     State    the relations of both sides; over solutions none (R24).
     """
@@ -348,8 +357,8 @@ class RelationUnion(Windows):
 class RelationExcept(Windows):
     """The tuples of one relation without those of another.
 
-    Meaning  bag difference R(t) \\\\ S(t): EXCEPT ALL; EXCEPT adds a WindowDistinct on the left side.
-    Bounds   as RelationUnion; NULL equals NULL here.
+    Meaning  the bag difference of R(t) minus S(t), as in EXCEPT ALL. EXCEPT adds a WindowDistinct on the left side.
+    Bounds   the same as for RelationUnion. NULL counts as equal to NULL.
     Source   CQL (EXCEPT).
     State    the relations of both sides.
     """
@@ -371,8 +380,9 @@ class RelationExcept(Windows):
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  each tuple with the smaller of its two multiplicities: INTERSECT ALL; INTERSECT adds a WindowDistinct.
-    Bounds   as RelationUnion; NULL equals NULL here.
+    Meaning  each tuple with the smaller of its two multiplicities, as in INTERSECT ALL. INTERSECT adds a
+             WindowDistinct.
+    Bounds   the same as for RelationUnion. NULL counts as equal to NULL.
     Source   CQL (INTERSECT).
     State    the relations of both sides.
     """

@@ -29,8 +29,9 @@ class SortKey(Record):
 class OrderBy(Windows):
     """The tuples of each window, sorted.
 
-    Meaning  sorted by the keys, in SPARQL's order of terms; ties by the terms of `ties`, column by column (R16).
-    Bounds   without keys, the ties alone give the order, so that it is the same in every run.
+    Meaning  tuples are sorted by the keys, in SPARQL's order of terms. Tuples with equal keys are sorted by the terms
+             of `ties`, column by column (R16).
+    Bounds   without keys, `ties` alone gives the order, so the order is the same in every run.
     Source   002 Sec. 4 (tolist, order by); W3C 15.1.
     State    the valid solutions of the input.
     """
@@ -55,7 +56,7 @@ class Slice(Windows):
     """The tuples of each window after an offset, up to a limit.
 
     Meaning  the first `offset` tuples are left out, and at most `limit` of the others are kept.
-    Bounds   its input is in order: an OrderBy, or WindowProject and WindowDistinct over it.
+    Bounds   the input is ordered. It is an OrderBy, or a WindowProject or WindowDistinct over an OrderBy.
     Source   002 Sec. 4 (slice).
     State    the valid solutions of the input.
     """

@@ -15,7 +15,8 @@ from transom.model.types import Value
 class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
-    Meaning  ticks 0, every, 2*every, ...; at each one tuple per site, in the order of the list; index from 1.
+    Meaning  acquisition ticks are 0, every, 2*every, and so on. At each of them, every site gives one tuple, in the
+             order of the list of sites. The index counts tuples from 1.
     Bounds   a missing reading gives no tuple and uses no index (S37).
     Source   000 Fig. 2 acquire, acquireTuples.
     State    none.
@@ -34,10 +35,11 @@ class StreamAcquire(Stream):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class StreamReceive(Stream):
-    """A pushed extent: tuples that arrive without being asked for.
+    """A pushed extent, whose tuples arrive without being requested.
 
-    Meaning  every tuple with the tick of its arrival or of its time stamp; index in order of arrival, from 1.
-    Bounds   several tuples per tick, and ticks without tuples.
+    Meaning  each tuple has the tick of its arrival or of its timestamp. The index counts tuples from 1, in order of
+             arrival.
+    Bounds   a tick may have several tuples or none.
     Source   000 Sec. 6.1 receive.
     State    none.
     """
@@ -50,10 +52,10 @@ class StreamReceive(Stream):
 class StoredTable(Operator):
     """A stored extent: a table whose content may change from tick to tick.
 
-    Meaning  at tick t, the version with the latest tick <= t; empty before the first.
-    Bounds   a window reads it at the end of a tick (S11).
+    Meaning  at tick t, the table is the version with the latest tick <= t. Before the first version the table is empty.
+    Bounds   a window reads the table at the end of a tick (S11).
     Source   000 Fig. 5 scanTable.
-    State    none; the table is stored outside of the query.
+    State    none, because the table is stored outside the query.
     """
 
     extent: str
@@ -64,9 +66,9 @@ class StoredTable(Operator):
 class Values(Windows):
     """A relation whose rows are written in the query.
 
-    Meaning  every row is a tuple, at every tick; None is NULL.
-    Bounds   duplicate rows stay.
-    Source   W3C 10.2; GRAPH ?g joins the matches in a stream with the name of the stream (R10).
+    Meaning  every row is a tuple at every tick. None stands for NULL.
+    Bounds   duplicate rows are kept.
+    Source   W3C 10.2; GRAPH ?g uses it to join matches in a stream with the name of the stream (R10).
     State    none.
     """
 

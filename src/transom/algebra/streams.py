@@ -17,8 +17,8 @@ from transom.model.schema import Attribute, Schema
 class StreamSelect(Stream):
     """The tuples of a stream for which a predicate is true.
 
-    Meaning  filter; tick and index are kept (S2).
-    Bounds   the index of the result has gaps; a row window over it needs a Renumber (S15).
+    Meaning  a filter that keeps the tick and the index of each tuple (S2).
+    Bounds   the index of the result has gaps, so a row window over the result needs a `Renumber` (S15).
     Source   000 Fig. 1.
     State    none.
     """
@@ -40,7 +40,7 @@ class StreamSelect(Stream):
 class StreamProject(Stream):
     """Each tuple of a stream mapped to a new tuple by a list of expressions.
 
-    Meaning  map; tick and index are kept.
+    Meaning  a map that keeps the tick and the index of each tuple.
     Bounds   none.
     Source   000 Fig. 3 projectOnTaggedTuple.
     State    none.
@@ -63,7 +63,7 @@ class StreamProject(Stream):
 class Renumber(Stream):
     """The same tuples, numbered from 1 without gaps.
 
-    Meaning  the index becomes the row number in this stream; tick and values stay.
+    Meaning  the index becomes the row number in this stream. Tick and values stay the same.
     Bounds   none.
     Source   decision S15.
     State    one number.
@@ -81,11 +81,11 @@ class Renumber(Stream):
 class StreamUnion(Stream):
     """Several streams merged into one, in order of tick.
 
-    Meaning  the tuples of all parts in order of their ticks, those of one tick in the order of the parts; the index is
-             the row number in the merged stream, from 1.
-    Bounds   all parts have the columns of the first.
+    Meaning  the tuples of all inputs in order of tick. Tuples of the same tick are in the order of the inputs. The
+             index is the row number in the merged stream, from 1.
+    Bounds   all inputs have the columns of the first one.
     Source   002 Table 1 (several FROM STREAM), Def. 9; R10, R24.
-    State    none; the parts are read in step.
+    State    none, because the inputs are read in step.
     """
 
     parts: tuple[Stream, ...]
@@ -107,11 +107,11 @@ class StreamUnion(Stream):
 class SpeedLimit(Stream):
     """A stream without the rows that their object could only have reached faster than a speed limit.
 
-    Meaning  a row is rejected if its distance from the last accepted position of its key needs more than `speed`;
-             between rows of the same tick, one tick counts as passed. Tick and index are kept.
-    Bounds   the first row of a key and rows without a position are accepted; rejected rows are counted.
-             A key without an accepted row for more than `forget_after` ticks starts anew (E8).
-    Source   ours: jumps of satellite positions.
+    Meaning  a row is rejected if its distance from the last accepted position of its key needs more than `speed`.
+             Between rows of the same tick, one tick counts as passed. Accepted rows keep their tick and index.
+    Bounds   the first row of a key and rows without a position are accepted. Rejected rows are counted. A key without
+             an accepted row for more than `forget_after` ticks starts anew (E8).
+    Source   Transom itself, because positions from satellites may jump.
     State    the last position and tick of every key.
     """
 
@@ -146,8 +146,8 @@ class SpeedLimit(Stream):
 class RStream(Stream):
     """All tuples of every window, in the order of the windows.
 
-    Meaning  each tuple with the tick of its window and a running index; with several keys, only the keys that have a
-             window at the tick.
+    Meaning  each tuple gets the tick of its window and a sequence number. With several keys, only the keys that have a
+             window at a tick return tuples.
     Bounds   none.
     Source   000 Fig. 8 rStream; 001 Sec. 2 with C3, C14.
     State    one number.
@@ -165,11 +165,12 @@ class RStream(Stream):
 class IStream(Stream):
     """The tuples of every window that were not in the previous window.
 
-    Meaning  bag difference current \\\\ previous on values, stamped with the current window's tick (S12).
-    Bounds   the first window is compared with the empty one; windows of one tick are compared in their order. With
+    Meaning  the bag difference of the current window minus the previous one, by values. Each tuple gets the tick of the
+             current window (S12).
+    Bounds   the first window is compared with an empty one. Windows of the same tick are compared in their order. With
              several keys, each window is compared with the previous one of its key (C14).
     Source   000 Fig. 8 iStream; 001 Sec. 3.2.1.
-    State    the previous window, of every key.
+    State    the previous window of every key.
     """
 
     input: Windows
@@ -184,10 +185,11 @@ class IStream(Stream):
 class DStream(Stream):
     """The tuples of every window that are missing from the next window.
 
-    Meaning  bag difference previous \\\\ current on values, stamped with the current window's tick (S13).
-    Bounds   the first window of each key emits nothing; the end of the stream flushes nothing.
+    Meaning  the bag difference of the previous window minus the current one, by values. Each tuple gets the tick of the
+             current window (S13).
+    Bounds   the first window of each key emits nothing, and neither does the end of the stream.
     Source   000 Sec. 6.3; 001 Sec. 2.
-    State    the previous window, of every key.
+    State    the previous window of every key.
     """
 
     input: Windows

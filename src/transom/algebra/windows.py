@@ -222,21 +222,23 @@ def range_parts(window_range: Range) -> tuple[Range, ...]:
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Window(Windows):
-    """At each slide event, the elements in range.
+    """The elements in range, at each slide event that creates a window.
 
-    Meaning  content(b) = elements seen so far with low(b) <= rho(e) <= high(b); if the range is on another coordinate
-             than the slide, b is the current value of the range's coordinate. The distance of an element is the length
-             of the path from the first element of its key, step by step between the positions in the columns of
-             `position`; an element without a position adds no distance (C11). `tags` keeps the tick or index of an
-             element as columns.
-    Bounds   one window per boundary, also if it is empty (S5); its tick is the boundary, or for a boundary on
-             another coordinate the tick of the element that reached it (S6, S22). With `key`, each key has windows
-             of its rows alone: rows and distance are counted within the key, and it has no window before its first
-             element (C14). A key without an element for more than `forget_after` ticks is forgotten at the next
-             tick: its rows and windows end, and a later element starts it anew (E8).
+    Meaning  for a boundary b, the window holds every element e seen so far with low(b) <= rho(e) <= high(b), where
+             rho(e) is the value of the range's coordinate. If the range uses another coordinate than the slide, b is
+             the current value of the range's coordinate. The distance of an element is the length of the path from the
+             first element of its key, step by step between the positions in the columns of `position`. An element
+             without a position adds no distance (C11). `tags` keeps the tick or index of an element as columns.
+    Bounds   each boundary creates one window, even if that window is empty (S5). The tick of the window is the
+             boundary. For a boundary on another coordinate, it is the tick of the element that reached the boundary
+             (S6, S22). With `key`, each key has windows of its own rows only. Rows and distance are counted within the
+             key, and the key has no window before its first element (C14). A key without an element for more than
+             `forget_after` ticks is forgotten at the next tick. Its rows and windows then end, and its next element
+             starts it anew (E8).
     Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
-    State    the elements between low and the present: rate * (range + 1 tick), or range + 1 rows; for a distance
-             the bound from catalog hints (E8); for a region and for an unbounded range, all elements.
+    State    the elements between `low` and the present: rate * (range + 1 tick), or range + 1 rows. For a distance,
+             hints in the catalog give the bound (E8). For a region and for an unbounded range, the state is all
+             elements.
     """
 
     input: Stream | StoredTable

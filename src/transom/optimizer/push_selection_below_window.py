@@ -31,7 +31,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def push_selection_below_window(op: Operator, context: RuleContext) -> Operator | None:
-    """Filter the stream below a window instead of each window; the condition may read a tuple's tick.
+    """Apply a filter to the stream below a window instead of to each window; the filter may read the tick of a tuple.
 
     This holds only if neither the slide nor the range depends on row counts or distance, which a filter would change
     (S15). Over a filtered stream a window on a region is emitted less often: that makes no difference if unchanged

@@ -43,7 +43,7 @@ ROW_ORDER = Gap(
 TRACK_ORDER = Gap(
     "AvgSpd, PATHLENGTH, TRAJECTORY or PLACE in a query with a join, or with a subquery in a condition",
     "TrackAggregation",
-    "they follow the rows of an object in order, and Spark does not keep the order of joined rows",
+    "these aggregates follow the rows of an object in order, and Spark does not keep the order of joined rows",
 )
 FOLLOWED_ORDER = Gap(
     "a row window, or --index, over a PostgreSQL table",
@@ -69,7 +69,7 @@ LONG_DECIMAL = Gap(
 RESULT_ORDER = Gap(
     "a window of rows or elements over the answer of a SPARQL query, or over statements made of rows",
     "Window",
-    "Spark does not keep the order of rows that begin at one tick, and such a window counts them in order",
+    "Spark does not keep the order of rows that begin at the same tick, and such a window counts rows in order",
 )
 
 # --- SPARQL ----------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ RESULT_ORDER = Gap(
 VOLATILE_FUNCTION = Gap(
     "NOW(), RAND(), UUID() and STRUUID()",
     "NOW",
-    "Spark may compute a value again, and these functions then return another one",
+    "Spark may compute a value twice, and these functions would return two different values",
     "never",
 )
 VARIABLE_PATTERN = Gap(

@@ -29,11 +29,11 @@ class TripleTemplate(Record):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Construct(Operator):
-    """The statements that a template makes from solutions (CONSTRUCT).
+    """The triples that a template makes from solutions (CONSTRUCT).
 
-    Meaning  each solution gives the statements of the template, with its interval and multiplicity; equal
-             statements add up; blank nodes of the template are new for each solution (R18).
-    Bounds   a statement with an unbound variable, or a term that RDF does not allow in that position, is left out.
+    Meaning  each solution gives the triples of the template, with the interval and multiplicity of the solution. The
+             multiplicities of equal triples are added. Blank nodes of the template are new for each solution (R18).
+    Bounds   a triple is left out if it has an unbound variable, or a term that RDF does not allow in that position.
     Source   002 footnote 1, Sec. 6 (construct).
     State    none.
     """
@@ -49,13 +49,13 @@ class Construct(Operator):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Describe(Operator):
-    """The statements about resources (DESCRIBE).
+    """The triples about resources (DESCRIBE).
 
-    Meaning  at each instant, the valid statements whose subject is one of the resources: IRIs, and the terms
-             that a variable is bound to in some solution (R19).
-    Bounds   the number of solutions that bind the subject does not change the multiplicity of a statement.
+    Meaning  at each instant, the valid triples whose subject is one of the resources. Resources are IRIs, and the terms
+             to which a variable is bound in some solution (R19).
+    Bounds   the multiplicity of a triple does not depend on how many solutions bind its subject.
     Source   002 Sec. 4 (describe).
-    State    the valid statements and solutions.
+    State    the valid triples and solutions.
     """
 
     input: Windows
@@ -76,8 +76,8 @@ class Describe(Operator):
 class Ask(Operator):
     """Whether there is a solution (ASK).
 
-    Meaning  a truth value for every instant: true where a solution is valid (R17).
-    Bounds   false before the first statement.
+    Meaning  the answer is a boolean for every instant. It is true where a solution is valid (R17).
+    Bounds   the answer is false before the first triple.
     Source   002 Sec. 4 (ask).
     State    the number of valid solutions.
     """

@@ -47,11 +47,12 @@ def check_statements(op: Operator) -> None:
 
 @dataclass(frozen=True, repr=False, slots=True)
 class TriplePattern(Windows):
-    """The statements that match a triple pattern, as solutions.
+    """The triples that match a triple pattern, as solutions.
 
-    Meaning  one solution per statement that matches, with the interval of the statement; a variable that occurs twice
-             matches the same term twice; a blank node is a variable `_:label` within its basic graph pattern (R11).
-    Bounds   statements that give the same solution count separately (R7).
+    Meaning  each triple that matches gives one solution with the interval of the triple. A variable that occurs twice
+             matches the same term twice. A blank node acts as a variable `_:label` within its basic graph pattern
+             (R11).
+    Bounds   several triples that give the same solution count separately (R7).
     Source   002 Defs. 6, 7, Alg. 3.
     State    none.
     """
@@ -209,12 +210,12 @@ def max_path_matches(path: PropertyPath, statements: Formula) -> Formula:
 class PathPattern(Windows):
     """The pairs of terms that a property path connects, as solutions.
 
-    Meaning  at each instant, the ends of the paths through the valid statements; one solution per match for predicates,
-             sequences and alternatives, one per pair of ends for `*`, `+` and `?`.
-    Bounds   a path of length zero connects each term of the statements, and each constant of the pattern, to itself.
-             The input has its windows already.
+    Meaning  at each instant, the solutions are the ends of the paths through the valid triples. Predicates, sequences
+             and alternatives give one solution per match. `*`, `+` and `?` give one solution per pair of ends.
+    Bounds   a path of length zero connects each term of the triples, and each constant of the pattern, to itself.
+             Windows are applied to the triples before this operator.
     Source   W3C 9, 18.4.
-    State    the valid statements.
+    State    the valid triples.
     """
 
     input: Windows
@@ -241,9 +242,9 @@ class PathPattern(Windows):
 class BasicGraphPattern(Windows):
     """The join of triple and path patterns that share blank nodes.
 
-    Meaning  the join of the parts, where blank nodes join as variables do and are then dropped; a solution counts once
-             for each assignment of the blank nodes (R11).
-    Bounds   without parts, the empty solution, always valid.
+    Meaning  the join of all parts. Blank nodes join like variables and are then dropped. A solution counts once for
+             each assignment of the blank nodes (R11).
+    Bounds   without parts, the result is the empty solution, which is always valid.
     Source   002 Defs. 6, 11; W3C 18.3.
     State    the valid solutions of each part.
     """

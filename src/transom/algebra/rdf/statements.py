@@ -20,12 +20,12 @@ from transom.model.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class StoredGraph(Windows):
-    """A stored graph, or several merged into one: a set of statements that are always valid.
+    """A stored graph, or several merged into one, whose triples are always valid.
 
-    Meaning  every statement once, from tick 0 on (R13); graphs do not share blank nodes.
-    Bounds   without extents the graph is empty; GRAPH with an unknown name reads such a graph.
+    Meaning  every triple occurs once, from tick 0 (R13). Graphs do not share blank nodes.
+    Bounds   without extents, the graph is empty. GRAPH with an unknown name reads such an empty graph.
     Source   002 Listing 1.2; W3C 13.1.
-    State    none; the graph is stored outside of the query.
+    State    none, because the graph is stored outside the query.
     """
 
     extents: tuple[str, ...]
