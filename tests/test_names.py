@@ -239,4 +239,4 @@ def test_glossary_says_where_each_of_few_words_comes_from() -> None:
     assert words == sorted(set(words))
     for word, meaning, origin in rows:
         assert meaning, word
-        assert not origin.startswith("ours") or len(origin) > len("ours: ") + 10, f"{word}: say why the word is ours"
+        assert not origin.startswith("only Transom") or len(origin) > len("only Transom; ") + 10, f"{word}: say why"
