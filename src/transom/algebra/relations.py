@@ -25,7 +25,7 @@ class WindowSelect(Windows):
              as not true (R12).
     Bounds   the tick of a window does not change, and the predicate cannot read that tick (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
-    State    none; with EXISTS, the valid solutions of the pattern of EXISTS.
+    State    none; with EXISTS, the valid solutions of its pattern.
     """
 
     input: Windows
@@ -49,7 +49,7 @@ class WindowProject(Windows):
              where its expression is an error.
     Bounds   the tick of a window does not change. Only a relation of RDF terms may lose all its columns.
     Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
-    State    none; with EXISTS, the valid solutions of the pattern of EXISTS.
+    State    none; with EXISTS, the valid solutions of its pattern.
     """
 
     input: Windows
@@ -148,7 +148,7 @@ class WindowJoin(Windows):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class TrackAggregation(Windows):
-    """Aggregates over each window or group, of which at least one reads positions in time order.
+    """Aggregates over each window or group; at least one aggregate reads positions in time order.
 
     Meaning  the same as WindowAggregation. A track visits the tuples by tick; tuples of the same tick stay in the order
              of the window (C24).
@@ -186,7 +186,7 @@ class WindowDistinct(Windows):
     """Each tuple of each window once.
 
     Meaning  the first of several equal tuples stays, and the order does not change. NULL counts as equal to NULL.
-             REDUCED does the same (R16).
+             REDUCED does the same as DISTINCT (R16).
     Bounds   the tick of a window does not change.
     Source   CQL (SELECT DISTINCT); 002 Sec. 4 (duplicate elimination, duplicate reduction).
     State    none over rows; over solutions, the valid solutions of the input.
@@ -206,7 +206,8 @@ class WindowTopK(Windows):
 
     Meaning  tuples are ordered by the value. Equal values are ordered by comparing the tuples themselves. A tuple whose
              value is NULL is left out.
-    Bounds   a window or group that has fewer tuples returns fewer. Groups by `per` are in the order of their values.
+    Bounds   a window or group with too few tuples returns fewer than `count`. Groups by `per` are in the order of their
+             values.
     Source   001 Sec. 1, which mentions nearest neighbours.
     State    none.
     """

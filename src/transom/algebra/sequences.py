@@ -56,7 +56,7 @@ class Slice(Windows):
     """The tuples of each window after an offset, up to a limit.
 
     Meaning  the first `offset` tuples are left out, and at most `limit` of the others are kept.
-    Bounds   the input is ordered. It is an OrderBy, or a WindowProject or WindowDistinct over an OrderBy.
+    Bounds   the input must be in order, as an OrderBy, or a WindowProject or WindowDistinct over an OrderBy.
     Source   002 Sec. 4 (slice).
     State    the valid solutions of the input.
     """

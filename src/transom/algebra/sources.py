@@ -15,8 +15,8 @@ from transom.model.types import Value
 class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
-    Meaning  acquisition ticks are 0, every, 2*every, and so on. At each of them, every site gives one tuple, in the
-             order of the list of sites. The index counts tuples from 1.
+    Meaning  acquisition ticks are 0, every, 2*every, and so on. At each acquisition tick, every site gives one tuple,
+             in the order of the list of sites. The index counts tuples from 1.
     Bounds   a missing reading gives no tuple and uses no index (S37).
     Source   000 Fig. 2 acquire, acquireTuples.
     State    none.
@@ -68,7 +68,7 @@ class Values(Windows):
 
     Meaning  every row is a tuple at every tick. None stands for NULL.
     Bounds   duplicate rows are kept.
-    Source   W3C 10.2; GRAPH ?g uses it to join matches in a stream with the name of the stream (R10).
+    Source   W3C 10.2; GRAPH ?g uses Values to join matches in a stream with the name of the stream (R10).
     State    none.
     """
 

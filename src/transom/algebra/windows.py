@@ -229,12 +229,12 @@ class Window(Windows):
              the current value of the range's coordinate. The distance of an element is the length of the path from the
              first element of its key, step by step between the positions in the columns of `position`. An element
              without a position adds no distance (C11). `tags` keeps the tick or index of an element as columns.
-    Bounds   each boundary creates one window, even if that window is empty (S5). The tick of the window is the
-             boundary. For a boundary on another coordinate, it is the tick of the element that reached the boundary
-             (S6, S22). With `key`, each key has windows of its own rows only. Rows and distance are counted within the
-             key, and the key has no window before its first element (C14). A key without an element for more than
-             `forget_after` ticks is forgotten at the next tick. Its rows and windows then end, and its next element
-             starts it anew (E8).
+    Bounds   each boundary creates one window, even if that window is empty (S5). The tick of the window is that
+             boundary. For a boundary on another coordinate, the window has the tick of the element that reached the
+             boundary (S6, S22). With `key`, each key has windows of its own rows only. Rows and distance are counted
+             within the key, and the key has no window before its first element (C14). A key without an element for more
+             than `forget_after` ticks is forgotten at the next tick. The rows and windows of that key then end, and its
+             next element starts the key anew (E8).
     Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
     State    the elements between `low` and the present: rate * (range + 1 tick), or range + 1 rows. For a distance,
              hints in the catalog give the bound (E8). For a region and for an unbounded range, the state is all

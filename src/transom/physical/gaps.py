@@ -38,7 +38,7 @@ class Gap:
 ROW_ORDER = Gap(
     "a row window over a join, a set operation, a table, DISTINCT or FIRST in CQL",
     "Window",
-    "Spark does not keep the order of these rows, and a row window counts them in order",
+    "Spark does not keep the order of such rows, and a row window counts rows in order",
 )
 TRACK_ORDER = Gap(
     "AvgSpd, PATHLENGTH, TRAJECTORY or PLACE in a query with a join, or with a subquery in a condition",

@@ -76,7 +76,7 @@ class Describe(Operator):
 class Ask(Operator):
     """Whether there is a solution (ASK).
 
-    Meaning  the answer is a boolean for every instant. It is true where a solution is valid (R17).
+    Meaning  the answer is a boolean for every instant, and is true where a solution is valid (R17).
     Bounds   the answer is false before the first triple.
     Source   002 Sec. 4 (ask).
     State    the number of valid solutions.

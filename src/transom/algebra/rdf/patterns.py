@@ -210,8 +210,9 @@ def max_path_matches(path: PropertyPath, statements: Formula) -> Formula:
 class PathPattern(Windows):
     """The pairs of terms that a property path connects, as solutions.
 
-    Meaning  at each instant, the solutions are the ends of the paths through the valid triples. Predicates, sequences
-             and alternatives give one solution per match. `*`, `+` and `?` give one solution per pair of ends.
+    Meaning  at each instant, the solutions are the pairs of ends of the paths through the valid triples. Predicates,
+             sequences and alternatives give one solution per match. `*`, `+` and `?` give one solution per pair of
+             ends.
     Bounds   a path of length zero connects each term of the triples, and each constant of the pattern, to itself.
              Windows are applied to the triples before this operator.
     Source   W3C 9, 18.4.
