@@ -165,7 +165,7 @@ class RStream(Stream):
 class IStream(Stream):
     """The tuples of every window that were not in the previous window.
 
-    Meaning  the bag difference of the current window minus the previous one, by values. Each tuple gets the tick of the
+    Meaning  the bag difference of values: the current window minus the previous window. Each tuple gets the tick of the
              current window (S12).
     Bounds   the first window is compared with an empty one. Windows of the same tick are compared in their order. With
              several keys, each window is compared with the previous one of its key (C14).
@@ -185,7 +185,7 @@ class IStream(Stream):
 class DStream(Stream):
     """The tuples of every window that are missing from the next window.
 
-    Meaning  the bag difference of the previous window minus the current one, by values. Each tuple gets the tick of the
+    Meaning  the bag difference of values: the previous window minus the current window. Each tuple gets the tick of the
              current window (S13).
     Bounds   the first window of each key emits nothing, and neither does the end of the stream.
     Source   000 Sec. 6.3; 001 Sec. 2.
