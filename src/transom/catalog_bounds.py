@@ -23,7 +23,7 @@ from transom.catalog.extent import ExtentKind
 
 
 def bound_from_catalog(formula: Formula, catalog: Catalog, query: Operator | None = None) -> StateBound:
-    """Evaluate a state bound `formula` as text and, by the catalog's sizes, a number; expand inner queries of `query`.
+    """Evaluate the formula of a state bound with the sizes in the catalog: as text and, if known, as a number.
 
     With `query`, sources that are queries themselves are expanded to the extents that they read.
     """
@@ -42,7 +42,7 @@ def bound_from_catalog(formula: Formula, catalog: Catalog, query: Operator | Non
 
 
 def _declared_sizes(catalog: Catalog) -> DeclaredStatistics:
-    """The rates, row counts and hints that a catalog declares for its extents."""
+    """Return the rates, row counts and hints that a catalog declares for its extents."""
     extents = catalog.sources
     hints = {(name, hint): getattr(extent, hint.value) for name, extent in extents.items() for hint in Hint}
     rates = {name: extent.arrival_rate for name, extent in extents.items()}
@@ -50,7 +50,7 @@ def _declared_sizes(catalog: Catalog) -> DeclaredStatistics:
 
 
 def _declaration_hints(gap: Arrivals | TableRows | Unbounded, catalog: Catalog) -> tuple[str, ...]:
-    """Hints for users on which catalog entry would make a state bound finite or known."""
+    """Return hints for users: which catalog entries would make a state bound finite or known."""
     match gap:
         case Unbounded(hints=hints):
             return hints

@@ -62,23 +62,23 @@ class Address:
 
     @property
     def port(self) -> int | None:
-        """The port number, None if the address has none."""
+        """The port number, or None if the address has none."""
         match = re.search(r":(\d+)\Z", self.hosts)
         return None if match is None else int(match[1])
 
     @property
     def name(self) -> str:
-        """The path without slashes at its ends: a topic, or database and table."""
+        """The path of the address, without slashes at its ends: a topic, or a database and a table."""
         return self.path.strip("/")
 
     def login(self) -> tuple[str | None, str | None]:
-        """The user and the password, with references to secrets resolved; None for what is missing."""
+        """Return the user name and the password, with references to secrets resolved; None for a missing one."""
         user = None if self.user is None else resolve_references(self.user)
         return user, None if self.password is None else resolve_references(self.password)
 
 
 def read_address(text: str, syntax: str) -> Address:
-    """Parse an address such as kafka://HOST:PORT/TOPIC; UsageError, which shows `syntax`, if invalid or with a secret.
+    """Parse an address such as kafka://HOST:PORT/TOPIC; raise UsageError if it is invalid or contains a secret.
 
     `syntax` is what the user should have written.
     """
@@ -109,7 +109,7 @@ def read_address(text: str, syntax: str) -> Address:
 
 
 def kafka_topic(address: Address) -> KafkaTopic:
-    """Convert an address to the Kafka topic that it names; UsageError if its options are unknown or conflict."""
+    """Convert an address to the Kafka topic that it names; raise UsageError if its options are unknown or conflict."""
     _check_options(address, {*TLS_OPTIONS, *PRODUCER, *SECURITY})
     options = dict(address.options)
     if "key" in options:
@@ -126,7 +126,7 @@ def kafka_topic(address: Address) -> KafkaTopic:
 
 
 def libpq_parameters(address: Address) -> dict[str, str]:
-    """Convert a PostgreSQL address to libpq connection parameters, with unresolved references to secrets.
+    """Convert a PostgreSQL address to libpq connection parameters, in which references to secrets stay unresolved.
 
     TLS always verifies certificates. UsageError if its options are unknown or contradictory.
     """
@@ -144,7 +144,7 @@ def libpq_parameters(address: Address) -> dict[str, str]:
 
 
 def libpq_tls(tls: Tls | None) -> dict[str, str]:
-    """Convert TLS settings to libpq connection parameters; empty without TLS settings."""
+    """Convert TLS settings to libpq connection parameters; there are none without TLS settings."""
     if tls is None:
         return {}
     parameters = {"sslmode": "verify-full", "sslrootcert": tls.ca or "system"}
@@ -159,7 +159,10 @@ def is_refused_connection(message: str) -> bool:
 
 
 def broker_tls(address: Address) -> Tls | None:
-    """The TLS settings in the address of an MQTT broker: defaults for mqtts:// without options, None for mqtt://."""
+    """Return the TLS settings in the address of an MQTT broker; None if it begins with mqtt://.
+
+    An address that begins with mqtts:// and has no options means the default settings.
+    """
     _check_options(address, TLS_OPTIONS)
     tls = tls_from_options(dict(address.options))
     if address.scheme == "mqtts":
@@ -170,7 +173,10 @@ def broker_tls(address: Address) -> Tls | None:
 
 
 def webhook_tls(address: Address) -> Tls | None:
-    """The TLS settings after the # of a webhook address (its query string is the webhook's); None if there are none."""
+    """Return the TLS settings that follow the # in a webhook's address, or None if there are none.
+
+    The query string of the address belongs to the webhook itself.
+    """
     if has_open_secret(address.query):
         raise _secret_error("webhook:https")
     fragment = read_address(f"hook://x?{address.fragment}", "https://HOST/PATH#ca=PATH")
@@ -198,6 +204,6 @@ def _check_options(address: Address, allowed: Iterable[str]) -> None:
 
 
 def _secret_error(scheme: str) -> UsageError:
-    """The error for a secret in plain text in an address; its hint shows how to write a reference to the secret."""
+    """Build the error for a secret in plain text in an address; its hint shows how to refer to a secret instead."""
     hint = f"write a reference, in single quotes: '{scheme}://USER:${{NAME}}@HOST/...', or ${{file:PATH}}"
     return UsageError("secrets must not be written in an address", hint=hint)

@@ -48,7 +48,7 @@ class RecordSchema:
     """The Avro schema of a record; ValueError if the text is not one."""
 
     def __init__(self, text: str) -> None:
-        """Parse the Avro schema of a record from its JSON text; ValueError if it is not one."""
+        """Parse an Avro record schema from its JSON text; raise ValueError if it is not a record schema."""
         self.schema: object = json.loads(text)
         if not isinstance(self.schema, dict) or self.schema.get("type") != "record":
             raise ValueError("the schema is not the schema of a record")
@@ -56,7 +56,7 @@ class RecordSchema:
         self._collect_names(self.schema, "")
 
     def leaf(self, path: str) -> RecordField:
-        """Find the field at a path such as `body.temp` or `readings.0`; ValueError if it is missing or not a scalar."""
+        """Find the scalar field at a path such as `body.temp` or `readings.0`; raise ValueError if there is none."""
         schema: object = self.schema
         steps: list[tuple[str, str]] = []
         for part in path.split("."):
@@ -81,11 +81,14 @@ class RecordSchema:
             raise ValueError(f"a value of type {avro_type} is not of type {kind}")
 
     def plain(self, *, decimals: bool) -> str:
-        """The schema as JSON without logical types, except with `decimals` those of decimals; the encoding is equal."""
+        """Return the schema as JSON without logical types; decimal types are kept only if `decimals` is True.
+
+        Both schemas describe the same encoded bytes.
+        """
         return json.dumps(_without_logical_types(self.schema, decimals))
 
     def _collect_names(self, schema: object, namespace: str) -> None:
-        """Collect the named types of a schema by short and full name; `namespace` is that of the enclosing type."""
+        """Collect the types that a schema names, by short and full name; `namespace` is the enclosing type's."""
         if isinstance(schema, list):
             for member in schema:
                 self._collect_names(member, namespace)
@@ -101,7 +104,10 @@ class RecordSchema:
                 self._collect_names(kind, namespace)
 
     def _resolve(self, schema: object) -> Mapping[str, object]:
-        """Replace a type name by its definition, a union with null by its other type; ValueError for other unions."""
+        """Replace a type name by its definition, and a union with null by the other type of the union.
+
+        Raise ValueError for any other union.
+        """
         if isinstance(schema, list):
             types = [member for member in schema if member != "null"]
             if len(types) != 1:
@@ -119,14 +125,14 @@ class RecordSchema:
 
 
 def _fields(schema: Mapping[str, object]) -> dict[str, object]:
-    """The schemas of the fields of a record schema, by field name; empty for other types."""
+    """Return the schemas of a record's fields by field name; the result is empty if the type is not a record."""
     declared = schema.get("fields")
     fields = [entry for entry in declared if isinstance(entry, dict)] if isinstance(declared, list) else []
     return {str(entry["name"]): entry["type"] for entry in fields if "name" in entry and "type" in entry}
 
 
 def _record_field(steps: tuple[tuple[str, str], ...], schema: Mapping[str, object]) -> RecordField:
-    """Describe the scalar field with this path and Avro type; ValueError if the type is not a scalar."""
+    """Describe the scalar field with this path and Avro type; raise ValueError if the type is not a scalar."""
     base, logical = str(schema["type"]), schema.get("logicalType")
     if logical == "decimal" and base in ("bytes", "fixed"):
         precision, scale = schema.get("precision"), schema.get("scale", 0)
@@ -141,7 +147,7 @@ def _record_field(steps: tuple[tuple[str, str], ...], schema: Mapping[str, objec
 
 
 def _without_logical_types(schema: object, decimals: bool) -> object:
-    """Copy an Avro schema without its logical types; `decimals` keeps those of decimals."""
+    """Copy an Avro schema without its logical types; decimal types are kept if `decimals` is True."""
     if isinstance(schema, list):
         return [_without_logical_types(member, decimals) for member in schema]
     if not isinstance(schema, dict):

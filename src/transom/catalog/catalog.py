@@ -49,7 +49,7 @@ class Catalog:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:
-        """Load a catalog from a YAML file; CatalogError if it is invalid, UsageError if it cannot be read.
+        """Load a catalog from a YAML file; raise CatalogError if it is invalid, UsageError if it cannot be read.
 
         Args:
             path: The file. Paths in the catalog are relative to its folder.
@@ -74,7 +74,7 @@ class Catalog:
 
     @classmethod
     def read(cls, text: str, *, name: str | None = None, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from YAML text; CatalogError, which points into the text, if it is invalid.
+        """Read a catalog from YAML text; raise CatalogError, which points into the text, if it is invalid.
 
         Args:
             text: The YAML text.
@@ -95,7 +95,7 @@ class Catalog:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, object], *, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from dictionaries and lists of the same shape as the YAML; CatalogError if it is invalid.
+        """Read a catalog from dictionaries and lists shaped like its YAML; raise CatalogError if it is invalid.
 
         Args:
             entries: The entries of the catalog.
@@ -112,12 +112,12 @@ class Catalog:
     def _from_declarations(
         cls, declarations: Declarations, folder: Path | None, text: str | None = None, name: str | None = None
     ) -> Catalog:
-        """Create the catalog from its checked declarations; text and name of the file serve error messages."""
+        """Create the catalog from its checked declarations; error messages quote the file's `text` and `name`."""
         calendar, extents, regions = declarations.calendar, declarations.extents, declarations.regions
         return cls(calendar, extents, folder, text, name, regions, declarations.rdf, declarations.parameters)
 
     def __repr__(self) -> str:
-        """The file of the catalog and the names of its first extents."""
+        """Return a short text with the catalog's file and the names of its first extents."""
         names = list(self.sources)
         shown = ", ".join([*names[:_MAX_NAMES], *(["..."] if len(names) > _MAX_NAMES else [])])
         file = f" {self.name}" if self.name else ""
@@ -125,11 +125,11 @@ class Catalog:
 
     @property
     def sources(self) -> dict[str, Extent]:
-        """All extents by name: those of rows, RDF streams and stored graphs."""
+        """All extents (sources and tables) by name: those of rows, RDF streams and stored graphs."""
         return {**self.extents, **self.rdf.extents}
 
     def extent(self, name: str) -> Extent:
-        """The extent of rows with a name; NameProblem with a suggestion if there is none.
+        """Return the extent (source or table) with this name; raise NameProblem, with a suggestion, if there is none.
 
         Examples:
             >>> catalog.extent("a").declaration
@@ -141,7 +141,7 @@ class Catalog:
         return extent
 
     def region(self, name: str) -> Region:
-        """The region with a name; NameProblem with a suggestion if there is none.
+        """Return the region with this name; raise NameProblem, with a suggestion, if there is none.
 
         Examples:
             >>> square = {"polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}
@@ -155,7 +155,7 @@ class Catalog:
         return region
 
     def _repr_html_(self) -> str:
-        """The extents of rows as an HTML table, for notebooks."""
+        """Return an HTML table of the catalog's extents of rows, which notebooks display."""
         from transom.catalog.page import catalog_table
 
         return catalog_table(self.extents.values(), self.calendar)

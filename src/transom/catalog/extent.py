@@ -25,7 +25,7 @@ class ExtentKind(Enum):
     STORED = "stored"
 
     def __str__(self) -> str:
-        """The kind as catalogs write it."""
+        """Return the kind as it is written in catalogs."""
         return self.value
 
 
@@ -80,10 +80,11 @@ class Extent:
         return tuple(attribute.name for attribute in self.schema)
 
     def frame_time_column(self, columns: Sequence[str], timestamps: Collection[str]) -> str | None:
-        """The column of a user's data frame that holds the times of rows: the declared one, `tick`, or the only other.
+        """Return the column of a caller's data frame that holds the times of its rows, or None if none does.
 
-        `timestamps` are those of `columns` that hold instants; one that is no attribute counts if it is the only one.
-        A table may have no such column, and its attributes are none.
+        It is the declared time column, `tick`, or the only column of instants that is no attribute. `timestamps` are
+        those of `columns` that hold instants; one that is no attribute counts if it is the only one. A table may have
+        no such column, and its attributes are none.
         """
         declared = self.source.time if isinstance(self.source, Files) else None
         others = [name for name in columns if name in timestamps and name not in self.names]
@@ -95,13 +96,16 @@ class Extent:
 
     @property
     def time_column(self) -> str | None:
-        """The column or field of the source that holds the time of a row; None if it names none."""
+        """The column or field of the source that holds the time of a row; None if the source declares none."""
         time = getattr(self.source, "time", None)
         return time if isinstance(time, str) and not self.holds_statements else None
 
     @property
     def arrival_rate(self) -> Rate | None:
-        """The maximum rate of rows, None if unknown; for a sensed extent, one row per site and interval."""
+        """The maximum rate at which rows arrive, or None if it is unknown.
+
+        A sensed extent has one row per site and interval.
+        """
         if self.kind is ExtentKind.SENSED and self.sites and self.every:
             return Rate(len(self.sites), self.every)
         return self.rate
@@ -113,12 +117,12 @@ class Extent:
 
     @property
     def holds_statements(self) -> bool:
-        """Whether the rows are RDF statements: an RDF stream or a stored graph."""
+        """Whether the rows are RDF statements, as those of an RDF stream or a stored graph."""
         return any(attribute.type is Type.TERM for attribute in self.schema)
 
     @property
     def runs_live(self) -> bool:
-        """Whether a query over the extent can run live: not for a stored graph, which a query reads once."""
+        """Whether a live query can read the extent; only a stored graph, which is read once, is excluded."""
         return self.is_stream or not self.holds_statements
 
     @property
@@ -127,7 +131,7 @@ class Extent:
         return isinstance(self.source, GrowingTable)
 
     def max_ahead_ticks(self, calendar: Calendar) -> int:
-        """The most ticks by which a row may be ahead of the receiver's clock; a row further ahead is rejected."""
+        """Return by how many ticks a row may be ahead of the clock; a row that is further ahead is rejected."""
         return -(-DEFAULT_MAX_AHEAD // calendar.length) if self.max_ahead is None else self.max_ahead
 
     @property
@@ -137,5 +141,5 @@ class Extent:
 
 
 def _attribute_text(attribute: Attribute) -> str:
-    """An attribute as written in a declaration, such as `site:integer`."""
+    """Return an attribute as written in a declaration, such as `site:integer`."""
     return f"{attribute.name}:{attribute.type}"

@@ -9,7 +9,7 @@ from transom.errors import UsageError
 
 
 def require_library(module: str, feature: str, extra: str = "collect") -> Any:
-    """Import an optional library; if it is missing, UsageError names the feature and the extra that installs it."""
+    """Import an optional library, or raise a UsageError that names the feature and the extra that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

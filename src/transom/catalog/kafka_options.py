@@ -60,12 +60,12 @@ _FILES = (
 
 
 def protocol(*, tls: bool, user: bool) -> str:
-    """The value of `security.protocol` for a Kafka connection with or without TLS and a login."""
+    """Return the value of `security.protocol` for a Kafka connection with or without TLS and a login."""
     return f"{'SASL_' if user else ''}{'SSL' if tls else 'PLAINTEXT'}"
 
 
 def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None) -> tuple[str, str, str] | None:
-    """The first Kafka option that conflicts with other options, TLS or login: (name, message, hint); None if none does.
+    """Return the first Kafka option that contradicts other options, TLS or the login; None if none does.
 
     Returns its name, an error message and a hint; None if there is no conflict.
     """
@@ -92,7 +92,10 @@ def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None)
 
 
 def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: Location, folder: Path | None) -> Tls | None:
-    """The TLS settings of a Kafka entry; EntryError if TLS, login and options conflict or a secret is in plain text."""
+    """Return the TLS settings of a Kafka entry; raise EntryError if TLS, login and options conflict.
+
+    A secret in plain text is an EntryError too.
+    """
     check_secret(entry.password, at.then("password"))
     if (entry.user is None) != (entry.password is None):
         key = "user" if entry.password is None else "password"

@@ -14,14 +14,14 @@ _HEADINGS = ("extent", "kind", "attributes", "comes", "sites", "source")
 
 
 def catalog_table(extents: Iterable[Extent], calendar: Calendar) -> str:
-    """An HTML table of extents, one row each, for notebooks; all user text is escaped."""
+    """Return an HTML table of extents, one row each, for notebooks; all user text is escaped."""
     head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
     rows = "".join(_row(extent, calendar) for extent in extents)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _row(extent: Extent, calendar: Calendar) -> str:
-    """An extent as a row of the HTML table that notebooks show."""
+    """Return an extent as a row of the HTML table that notebooks show."""
     attributes = ", ".join(f"{a.name}:{a.type}" for a in extent.schema)
     sites = ", ".join(map(str, extent.sites))
     cells = (
@@ -36,7 +36,7 @@ def _row(extent: Extent, calendar: Calendar) -> str:
 
 
 def _timing_text(extent: Extent, calendar: Calendar) -> str:
-    """Text on how often rows of an extent arrive, or how many rows a table has at most; empty if unknown."""
+    """Describe how often rows of an extent arrive, or how many rows a table has; empty if unknown."""
     if extent.every is not None:
         return f"every {calendar.describe(extent.every)}"
     if extent.rate is not None:
@@ -45,7 +45,7 @@ def _timing_text(extent: Extent, calendar: Calendar) -> str:
 
 
 def describe_source(source: Source | None) -> str:
-    """A short description of a source for users, such as its paths or its topic; empty if there is none."""
+    """Return a short description of a source for users, such as its paths or its topic; empty if there is none."""
     match source:
         case None:
             return ""

@@ -15,12 +15,12 @@ TERM_COLUMNS = ("s", "p", "o")
 
 
 def statement_schema(name: str) -> Schema:
-    """The schema of an extent of RDF statements: the columns s, p and o, which hold terms."""
+    """Return the schema of an extent of RDF statements: the columns s, p and o, which hold terms."""
     return Schema(tuple(Attribute(term, Type.TERM, name) for term in TERM_COLUMNS))
 
 
 def rdf_stream(name: str, iri: str, source: Source | None = None) -> Extent:
-    """Create the extent of a stream of RDF statements, named by its IRI; `source` None: the caller gives its rows."""
+    """Create the extent of the RDF stream with an IRI; without a `source`, the caller supplies its statements."""
     return Extent(name, ExtentKind.PUSHED, statement_schema(name), source=source, iri=iri)
 
 
@@ -37,6 +37,6 @@ class Rdf:
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, iri: str, *, stream: bool) -> Extent | None:
-        """Find the RDF stream, or the stored graph if not `stream`, with an IRI; None if there is none."""
+        """Find the RDF stream (if `stream`) or else the stored graph that has an IRI; None if there is none."""
         matches = (extent for extent in self.extents.values() if extent.iri == iri and extent.is_stream == stream)
         return next(matches, None)

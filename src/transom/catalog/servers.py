@@ -27,7 +27,7 @@ class KafkaTopic:
     tls: Tls | None = None
 
     def __str__(self) -> str:
-        """The address of the topic, without options and login."""
+        """Return the address of the topic, without options and login."""
         return f"kafka://{self.servers}/{self.topic}"
 
 

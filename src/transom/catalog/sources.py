@@ -79,7 +79,7 @@ class Files(Record):
     prefixes: tuple[tuple[str, str], ...] = ()
 
     def columns(self, attributes: Sequence[str]) -> list[str]:
-        """The names that the columns of some attributes have in the files."""
+        """Return the names of the columns in the files that hold these attributes."""
         return _columns(attributes, self.fields)
 
 
@@ -92,7 +92,7 @@ class FileVersions(Record):
     fields: tuple[tuple[str, str], ...] = ()
 
     def columns(self, attributes: Sequence[str]) -> list[str]:
-        """The names that the columns of some attributes have in the files."""
+        """Return the names of the columns in the files that hold these attributes."""
         return _columns(attributes, self.fields)
 
 

@@ -56,27 +56,27 @@ class TimeFormat:
 
 
 def _year(fields: dict[str, str]) -> str:
-    """The year in four digits, from the matched parts of a time by their strptime directive."""
+    """Return the year in four digits; `fields` maps strptime directives to the matched parts of a time."""
     if "Y" in fields:
         return fields["Y"]
     return ("19" if int(fields["y"]) >= PIVOT else "20") + fields["y"]
 
 
 def _month(fields: dict[str, str]) -> str:
-    """The month in two digits, from the matched parts of a time by their strptime directive."""
+    """Return the month in two digits; `fields` maps strptime directives to the matched parts of a time."""
     number = fields["m"] if "m" in fields else str(MONTHS.index(fields["b"].lower()) + 1)
     return number.zfill(2)
 
 
 def _hour(fields: dict[str, str]) -> str:
-    """The hour in two digits, 00 to 23, from the matched parts of a time by their strptime directive."""
+    """Return the hour in two digits, 00 to 23; `fields` maps strptime directives to the matched parts of a time."""
     if "I" not in fields:
         return fields.get("H", "0").zfill(2)
     return str(int(fields["I"]) % 12 + (12 if fields["p"].lower() == "pm" else 0)).zfill(2)
 
 
 def read_time_format(text: str) -> TimeFormat:
-    """Compile a time format in strptime directives to a regular expression; ValueError if it is invalid.
+    """Compile a time format in strptime directives to a regular expression; raise ValueError if it is invalid.
 
     >>> read_time_format("%d.%m.%Y %H:%M").iso("1.5.2024 8:05")
     '2024-05-01T08:05:00.000000'
@@ -98,7 +98,7 @@ def read_time_format(text: str) -> TimeFormat:
 
 
 def _two_digit_pattern(letter: str) -> str:
-    """The regular expression of a strptime directive that is next to another number: always two digits."""
+    """Return the regular expression of two digits for a strptime directive that adjoins another number."""
     return _GROUPS[letter].replace("0?", "0").replace("[01]?", "[01]").replace("[0-5]?", "[0-5]")
 
 

@@ -48,7 +48,7 @@ class Tls:
 
 
 def read_tls(entry: TlsEntry | None, at: Location, folder: Path | None) -> Tls | None:
-    """Resolve the `tls` entry of a catalog, with paths relative to `folder`; EntryError if it is invalid."""
+    """Read the `tls` entry of a catalog, with paths relative to `folder`; raise EntryError if it is invalid."""
     if entry is None:
         return None
     for name in TLS_OPTIONS:
@@ -63,7 +63,7 @@ def read_tls(entry: TlsEntry | None, at: Location, folder: Path | None) -> Tls |
 
 
 def tls_from_options(options: Mapping[str, str]) -> Tls | None:
-    """The TLS settings among the options of a sink address; None if there are none."""
+    """Return the TLS settings among the options of a sink address; None if there are none."""
     files = {name: value for name, value in options.items() if name in TLS_OPTIONS}
     if "key" in files and "certificate" not in files:
         raise UsageError("a key needs a certificate", hint="add certificate=PATH")
@@ -71,7 +71,10 @@ def tls_from_options(options: Mapping[str, str]) -> Tls | None:
 
 
 def client_context(tls: Tls | None) -> ssl.SSLContext:
-    """The SSL context for outgoing connections, with server verification; None: default authorities, no client key."""
+    """Create the SSL context for outgoing connections, which verifies servers; `tls` None means default settings.
+
+    These are the system's certificate authorities, and no client key.
+    """
     tls = tls or Tls()
     tls.check()
     try:
@@ -85,7 +88,7 @@ def client_context(tls: Tls | None) -> ssl.SSLContext:
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """The SSL context for incoming connections; with `ca`, clients must present a certificate issued by it."""
+    """Create the SSL context for incoming connections; with `ca`, clients need a certificate issued by it."""
     tls.check()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -100,7 +103,10 @@ def server_context(tls: Tls) -> ssl.SSLContext:
 
 
 def error_text(error: BaseException) -> str:
-    """The message of an exception for users; for a failed TLS handshake, even if wrapped, its reason."""
+    """Return the message of an exception for users; for a failed TLS handshake, return the reason of the failure.
+
+    The exception of the handshake may be wrapped in another one.
+    """
     certificate_error = refused_certificate(error)
     if certificate_error is not None:
         return f"the certificate of the server is refused: {certificate_error.verify_message}".rstrip(".")
@@ -110,7 +116,7 @@ def error_text(error: BaseException) -> str:
 
 
 def refused_certificate(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """Find the certificate error among the causes of an exception, None if there is none; retrying is pointless."""
+    """Return the certificate error among an exception's causes, or None; after one, retrying is pointless."""
     for _ in range(10):
         if error is None or isinstance(error, ssl.SSLCertVerificationError):
             return error
@@ -119,17 +125,17 @@ def refused_certificate(error: BaseException | None) -> ssl.SSLCertVerificationE
 
 
 def _resolve_path(path: str | None, folder: Path | None) -> str | None:
-    """A path relative to `folder`, or to the working directory if that is None."""
+    """Return a path relative to `folder`, by default the working directory; None if the path is None."""
     return None if path is None else str((folder or Path()) / path)
 
 
 def _no_passphrase() -> str:
-    """Password callback of OpenSSL that refuses keys with a passphrase instead of prompting on the terminal."""
+    """Refuse a key that has a passphrase; OpenSSL calls this instead of prompting on the terminal."""
     raise ValueError("the key has a passphrase")
 
 
 def _unusable_tls(tls: Tls, error: Exception) -> UsageError:
-    """The error for certificate or key files that OpenSSL cannot use."""
+    """Return the error for certificate or key files that OpenSSL cannot use."""
     named = ", ".join(path for path in (tls.ca, tls.certificate, tls.key) if path is not None)
     return UsageError(
         f"cannot use {named} for TLS", detail=error_text(error), hint="give PEM files, and a key without a passphrase"

@@ -42,7 +42,10 @@ class Declarations:
 
 
 def read_catalog(text: str, name: str | None = None, folder: Path | None = None) -> Declarations:
-    """Read a catalog from YAML text, with paths relative to `folder`; CatalogError if it is invalid."""
+    """Read a catalog from YAML text; raise CatalogError if it is invalid.
+
+    Paths in it are relative to `folder`.
+    """
     data, source_map = read_document(text, name)
     try:
         return _read_declarations(data, folder)
@@ -51,7 +54,10 @@ def read_catalog(text: str, name: str | None = None, folder: Path | None = None)
 
 
 def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Declarations:
-    """Read a catalog from dictionaries and lists, with paths relative to `folder`; CatalogError if it is invalid."""
+    """Read a catalog from dictionaries and lists; raise CatalogError if it is invalid.
+
+    Paths in it are relative to `folder`.
+    """
     try:
         return _read_declarations(dict(entries) if isinstance(entries, Mapping) else entries, folder)
     except EntryError as error:
@@ -59,7 +65,7 @@ def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> D
 
 
 def _read_declarations(data: object, folder: Path | None) -> Declarations:
-    """Check the data of a catalog and resolve its entries; EntryError at the first invalid entry."""
+    """Check the data of a catalog and resolve its entries; raise EntryError at the first invalid entry."""
     if data is None:
         raise EntryError("the catalog is empty", Location(), _EXAMPLE)
     if not isinstance(data, dict):
@@ -86,7 +92,7 @@ def _read_declarations(data: object, folder: Path | None) -> Declarations:
 
 
 def _parameters(entry: CatalogEntry) -> dict[str, Value]:
-    """The values of CQL query parameters by name; if declared as a list of names, each value is the name (C8)."""
+    """Return the values of CQL query parameters by name; a parameter without a value has its name as value (C8)."""
     declared = entry.parameters
     top = Location(("parameters",))
     if isinstance(declared, list):
@@ -105,7 +111,10 @@ def _parameters(entry: CatalogEntry) -> dict[str, Value]:
 
 
 def _with_top_level_extents(data: dict[object, object]) -> dict[object, object]:
-    """Move extents that a catalog declares at its top level into `extents` (S39); EntryError for other unknown keys."""
+    """Move extents that a catalog declares at its top level into its entry `extents` (S39).
+
+    Raise EntryError for any other unknown key.
+    """
     nested = data.get("extents")
     extents = dict(nested) if isinstance(nested, dict) else {}
     for key, value in data.items():
@@ -127,7 +136,7 @@ def _with_top_level_extents(data: dict[object, object]) -> dict[object, object]:
 
 
 def _calendar(entry: CatalogEntry) -> Calendar:
-    """The length of a tick and the epoch of a catalog; EntryError if one is invalid."""
+    """Read the length of a tick and the epoch from a catalog; raise EntryError if one is invalid."""
     at = Location(("tick",))
     try:
         length = read_microseconds(entry.tick)

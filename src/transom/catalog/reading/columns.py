@@ -29,7 +29,7 @@ class ColumnDeclaration:
 
 
 def check_name(name: str, at: Location, role: str) -> None:
-    """Raise EntryError unless a name has valid characters; `role`, such as `an extent`, says in the error what has it.
+    """Raise EntryError unless a name has valid characters; `role`, such as `an extent`, is what the error calls it.
 
     `role`, such as `an extent`, says in the error what has the name.
     """
@@ -38,7 +38,7 @@ def check_name(name: str, at: Location, role: str) -> None:
 
 
 def read_type(name: str, at: Location) -> Type:
-    """The type that a catalog calls `name`; EntryError with a suggestion if there is none."""
+    """Return the type with this name in catalogs; raise EntryError, with a suggestion, if there is none."""
     kind = _TYPES.get(name)
     if kind is None:
         synonym = TYPE_SYNONYMS.get(name.lower())
@@ -48,7 +48,7 @@ def read_type(name: str, at: Location) -> Type:
 
 
 def read_schema(extent: str, columns: Sequence[ColumnDeclaration], at: Location) -> Schema:
-    """Build the schema of an extent from declared columns; EntryError if names are invalid or differ only in case."""
+    """Build the schema of an extent; raise EntryError if column names are invalid or differ only in case."""
     if not columns:
         raise EntryError("this extent has no attributes", at, "write for example (site:integer, temp:float)")
     taken: dict[str, str] = {}
@@ -69,7 +69,10 @@ def read_schema(extent: str, columns: Sequence[ColumnDeclaration], at: Location)
 
 
 def read_columns(entries: object, at: Location) -> list[ColumnDeclaration]:
-    """Read the declared attributes of an extent, `{site: integer}` or `[site:integer]`; EntryError for other data."""
+    """Read the declared attributes of an extent, such as `{site: integer}`; raise EntryError for other data.
+
+    The form `[site:integer]` is allowed too.
+    """
     if isinstance(entries, dict):
         return [_typed_column(name, kind, at.then(name)) for name, kind in entries.items()]
     if isinstance(entries, list | tuple):
@@ -82,7 +85,7 @@ def read_columns(entries: object, at: Location) -> list[ColumnDeclaration]:
 
 
 def _typed_column(name: object, kind: object, at: Location) -> ColumnDeclaration:
-    """Read an attribute from a YAML entry: its key is the name, its value the type; EntryError if that is not text."""
+    """Read an attribute from a YAML entry, name: type; raise EntryError if the type is not text."""
     if not isinstance(kind, str):
         raise EntryError(f"expected a type, not {display_value(kind)}", at, f"the types are {', '.join(_TYPES)}")
     return ColumnDeclaration(str(name), at.at_key(), kind, at)
@@ -102,7 +105,7 @@ def _parse_column(column: object, at: Location) -> ColumnDeclaration:
 
 
 def _trim(text: str, start: int, end: int, at: Location) -> tuple[str, Location]:
-    """Cut `text[start:end]` without surrounding spaces; returns it with its location in the catalog."""
+    """Return `text[start:end]` without the spaces around it, and its location in the catalog."""
     piece = text[start:end].strip()
     start = text.find(piece, start)
     return piece, at.within(start, start + len(piece))

@@ -50,12 +50,15 @@ class _Token:
 
 
 def looks_like_declaration(text: str) -> bool:
-    """Whether `text` looks like the declaration of an extent: a word and a parenthesis, or a kind of extent."""
+    """Whether a text looks like the declaration of an extent: `name (...`, or a kind of extent such as sensed."""
     return re.match(r"\s*(\w+\s*\(|(sensed|pushed|stored)\b)", text) is not None
 
 
 def read_declaration(text: str, at: Location) -> Declaration:
-    """Parse the declaration of an extent, which is at `at` in a catalog; EntryError at the first unexpected token."""
+    """Parse the declaration of an extent; raise EntryError at the first token that is not expected.
+
+    `at` is the location of the declaration in the catalog.
+    """
     parser = _DeclarationParser(text, at)
     kind = parser.take("sensed, pushed or stored", "word")
     if kind.text not in EXTENT_KINDS:
@@ -75,7 +78,7 @@ class _DeclarationParser:
     """A tokenizer and parser for one declaration."""
 
     def __init__(self, text: str, at: Location) -> None:
-        """Start before the first token of a declaration, which is at the location `at` in the catalog."""
+        """Start parsing a declaration at its first token; `at` is the location of its text in the catalog."""
         self.text = text.rstrip()
         self.at = at
         self.matches = _TOKEN.finditer(self.text)
@@ -90,7 +93,7 @@ class _DeclarationParser:
         return self.tokens[self.position]
 
     def _read_token(self) -> _Token:
-        """Read a token from the text; at its end, a token of kind `end`."""
+        """Read the next token from the text; at the end of the text, return a token of kind `end`."""
         match = next(self.matches, None)
         if match is None:
             end = len(self.text)
@@ -99,11 +102,14 @@ class _DeclarationParser:
         return _Token(kind, match[kind], *match.span(kind))
 
     def location(self, token: _Token) -> Location:
-        """The location of a token in the catalog."""
+        """Return the location of a token in the catalog."""
         return self.at.within(token.start, token.end)
 
     def take(self, expected: str, kind: str) -> _Token:
-        """Consume and return the next token; EntryError, which says what was `expected`, unless it is of `kind`."""
+        """Consume and return the next token; raise EntryError unless it is of `kind`.
+
+        The error says what was `expected`.
+        """
         token = self.next
         if token.kind != kind:
             actual = token.text if token.kind == "end" else quoted(token.text)
@@ -112,7 +118,7 @@ class _DeclarationParser:
         return token
 
     def accept(self, word: str) -> bool:
-        """Consume the next token if it is this keyword or sign, ignoring case; returns whether it was consumed."""
+        """Consume the next token if it is this keyword or sign, ignoring case; return whether it was consumed."""
         is_accepted = self.next.text.upper() == word and self.next.kind in ("word", "sign")
         self.position += is_accepted
         return is_accepted
@@ -129,7 +135,7 @@ class _DeclarationParser:
         return items
 
     def column(self) -> ColumnDeclaration:
-        """Parse an attribute, `name:type`."""
+        """Parse an attribute, which is written `name:type`."""
         name = self.take("the name of an attribute", "word")
         if self.next.text in ("-", "."):
             name = self._name_with_signs(name)
@@ -139,13 +145,13 @@ class _DeclarationParser:
         return ColumnDeclaration(name.text, self.location(name), kind.text, self.location(kind))
 
     def _name_with_signs(self, name: _Token) -> _Token:
-        """A name such as `my-col`, which begins with a token and ends before the next `:`, `,`, `)` or space."""
+        """Extend a token to a name with signs, such as `my-col`, which ends before `:`, `,`, `)` or a space."""
         match = _SIGNED_NAME.match(self.text, name.start)
         end = match.end() if match else name.end
         return _Token("word", self.text[name.start : end], name.start, end)
 
     def site(self) -> tuple[object, Location]:
-        """Parse a site, which is a number or quoted text."""
+        """Parse a site, which is a number or quoted text; return it with its location in the catalog."""
         token = self.next
         at = self.location(token)
         self.position += 1
@@ -159,7 +165,7 @@ class _DeclarationParser:
         raise EntryError(f"expected a site, not {actual}", at, hint)
 
     def rate(self) -> tuple[str, Location]:
-        """Consume a rate, up to SITES or the end; returns its text, which is parsed later, and its location."""
+        """Consume the text of a rate, up to SITES or the end; return it, not parsed yet, with its location."""
         start = self.next.start
         end = start
         while self.next.kind != "end" and self.next.text.upper() != "SITES":
@@ -168,7 +174,10 @@ class _DeclarationParser:
         return self.text[start:end], self.at.within(start, max(end, start + 1))
 
     def _take_sign(self, sign: str, expected: str | None = None) -> None:
-        """Consume a sign such as `(`; for another token EntryError, which says what was `expected` (None: the sign)."""
+        """Consume a sign such as `(`; raise EntryError if the next token is another one.
+
+        The error says what was `expected`, by default the sign.
+        """
         if not self.accept(sign):
             actual = self.next.text if self.next.kind == "end" else quoted(self.next.text)
             hint = DECLARATION_EXAMPLE

@@ -33,7 +33,7 @@ _CONSTANTS: dict[str, object] = {
 
 
 def read_document(text: str, source: str | None = None) -> tuple[object, SourceMap]:
-    """Parse the YAML `text` of a file into plain data and the location of each part; CatalogError if invalid."""
+    """Parse YAML text into plain data and the location of each part; raise CatalogError if it is invalid."""
     text = text.removeprefix("\ufeff")
     name = source or "catalog"
     forbidden = _NOT_TEXT.search(text)
@@ -68,7 +68,7 @@ class _DocumentReader:
         self.source_map = SourceMap(text)
 
     def _next(self) -> yaml.Event:
-        """The next event of the YAML parser."""
+        """Return the next event of the YAML parser."""
         event = self.loader.get_event()
         assert event is not None  # noqa: S101 - the last event marks the end of the stream
         return event
@@ -118,7 +118,7 @@ class _DocumentReader:
         return items
 
     def _mapping(self, path: KeyPath) -> dict[str, object]:
-        """Read the entries of the YAML mapping at `path`, up to its end; CatalogError if a name occurs twice."""
+        """Read the entries of the YAML mapping at `path`, up to its end; raise CatalogError if a name occurs twice."""
         entries: dict[str, object] = {}
         while not self.loader.check_event(yaml.MappingEndEvent):
             event = self._next()
@@ -136,7 +136,7 @@ class _DocumentReader:
         return entries
 
     def _scalar(self, event: yaml.ScalarEvent, span: Span) -> object:
-        """Convert a scalar to a Python value by the core schema of YAML 1.2; a quoted one is text."""
+        """Convert a scalar to a Python value by the core schema of YAML 1.2; a quoted scalar stays text."""
         text = str(event.value)
         if not event.implicit[0]:
             return text
@@ -150,14 +150,17 @@ class _DocumentReader:
         return int(text) if is_integer else float(text)
 
     def _verbatim_span(self, event: yaml.ScalarEvent, span: Span) -> Span | None:
-        """The span of a scalar without its quotes; None if escapes or folded lines make it differ from the value."""
+        """Return the span of a scalar without its quotes; None if the YAML text differs from the value.
+
+        That is so if the scalar has escapes or folded lines.
+        """
         for quote_length in (0, 1):
             if self.text[span.start + quote_length : span.end - quote_length] == event.value:
                 return Span(span.start + quote_length, span.end - quote_length)
         return None
 
     def _span(self, event: yaml.Event) -> Span:
-        """The span in the YAML text that an event of the parser covers."""
+        """Return the span in the YAML text that an event of the parser covers."""
         start, end = event.start_mark, event.end_mark
         assert start is not None and end is not None  # noqa: S101, PT018 - the parser marks all events
         return Span(start.index, end.index)

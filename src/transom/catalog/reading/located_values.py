@@ -20,7 +20,10 @@ RATE_HINT = "write a rate such as 20 per min"
 def read_text_at(
     read: Callable[[str, Calendar], Parsed], text: str, at: Location, calendar: Calendar, hint: str = LENGTH_HINT
 ) -> Parsed:
-    """Parse a duration, rate or tick with `read`; if invalid, EntryError with `hint` at its location in the catalog."""
+    """Parse a duration, rate or tick with `read`; raise EntryError at its location in the catalog if it is invalid.
+
+    The error has the given `hint`.
+    """
     try:
         return read(text, calendar)
     except HintedError as error:
@@ -30,7 +33,7 @@ def read_text_at(
 
 
 def read_value_at(value: object, attribute: Attribute, at: Location) -> Value:
-    """Convert a value to an attribute's type; EntryError at its location in the catalog if it does not fit."""
+    """Convert a value to an attribute's type; raise EntryError at its location in the catalog if it does not fit."""
     try:
         return read_value(value, attribute.type)
     except ValueError as error:

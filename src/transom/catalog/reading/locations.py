@@ -19,15 +19,15 @@ class Location:
     key: bool = False
 
     def then(self, *parts: str | int) -> Location:
-        """The location of an entry nested in this one, by the names and list numbers (from 0) that lead to it."""
+        """Return the location of a nested entry; `parts` are the names and list numbers (from 0) that lead to it."""
         return Location((*self.path, *parts))
 
     def within(self, start: int, end: int) -> Location:
-        """The location of the characters from `start` to `end` in the entry's text."""
+        """Return the location of the characters from `start` to `end` in the entry's text."""
         return replace(self, inner=(start, end))
 
     def at_key(self) -> Location:
-        """The location of the entry's name instead of its value."""
+        """Return the location of the entry's name, instead of that of its value."""
         return replace(self, key=True)
 
 
@@ -35,7 +35,7 @@ class EntryError(Exception):
     """An invalid catalog entry; becomes a CatalogError once its span in the text is known."""
 
     def __init__(self, message: str, at: Location, hint: str | None = None, detail: str | None = None) -> None:
-        """An error in the catalog entry `at`; `hint` suggests a remedy, `detail` adds to the message."""
+        """Create an error about the catalog entry at a location; `hint` suggests a remedy, `detail` adds facts."""
         super().__init__(message)
         self.message = message
         self.at = at
@@ -61,7 +61,7 @@ class SourceMap:
     values: dict[KeyPath, ValueLocation] = field(default_factory=dict)
 
     def span(self, at: Location) -> Span:
-        """The span of a location in the YAML text; if it is not there, that of the nearest enclosing entry."""
+        """Return the span of a location in the YAML text, or else that of the nearest enclosing entry in the text."""
         path, is_complete = self._find(at.path)
         value = self.values.get(path) or ValueLocation(Span(0, len(self.text)))
         if at.inner is not None and value.text_span is not None:
@@ -71,7 +71,10 @@ class SourceMap:
         return value.span
 
     def _find(self, path: KeyPath) -> tuple[KeyPath, bool]:
-        """The longest prefix of a key path that the text has, and if that is the full path; short forms omit keys."""
+        """Return the longest prefix of a key path that occurs in the text, and whether it is the whole path.
+
+        Short forms of entries omit keys.
+        """
         if path[:1] == ("extents",) and len(path) > 1 and path[:2] not in self.values:
             path = path[1:]  # an extent declared at the top level
         prefix: KeyPath = ()
@@ -84,7 +87,10 @@ class SourceMap:
 
 
 def to_catalog_error(error: EntryError, source_map: SourceMap | None, source: str | None) -> CatalogError:
-    """Convert an EntryError to a CatalogError: with a span in the file `source` if read from text, else a key path."""
+    """Convert an EntryError to a CatalogError that points into the catalog's text or, without text, names the entry.
+
+    `source` is the name of the catalog's file.
+    """
     if source_map is None:
         key_path = ".".join(map(str, error.at.path))
         parts = [error.detail, f"at {key_path}" if key_path else None]

@@ -21,7 +21,10 @@ def check_secret(text: str | None, at: Location) -> None:
 
 
 def is_open_secret(name: str, text: str) -> bool:
-    """Whether a Kafka or libpq option holds a secret in plain text; a JAAS login may contain references."""
+    """Whether the value `text` of the Kafka or libpq option `name` contains a secret in plain text.
+
+    The value of a JAAS option may contain references beside other text.
+    """
     if "jaas" in name:
         return "${" not in text or re.search(r"password\s*=\s*\"(?!\$\{[^{}]+\}\")", text) is not None
     return _SECRET_NAME.search(name) is not None and not is_reference(text)
@@ -44,10 +47,13 @@ def has_open_secret(query: str) -> bool:
 
 
 def resolve_references(text: str) -> str:
-    """Replace references such as `${NAME}` by their values; UsageError names an unresolved reference, never a value."""
+    """Replace references to secrets, such as `${NAME}`, by their values; raise UsageError if one has no value.
+
+    The error names the reference, never a value.
+    """
 
     def resolve(match: re.Match[str]) -> str:
-        """The value of one reference, from the environment or from a file."""
+        """Return the value of one reference, from the environment or from a file."""
         if match[1] is None:
             value = os.environ.get(match[2])
             if value is None:

@@ -38,18 +38,18 @@ class HintedError(ValueError):
     """An invalid tick, duration or term, with a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
-        """An error in a value, with a message and a hint for users."""
+        """Create an error about a value, with a message and a hint for users."""
         super().__init__(message)
         self.hint = hint
 
 
 def accepted_hint(kind: Type) -> str:
-    """A hint for users that shows how to write a value of a type."""
+    """Return a hint for users that shows how to write a value of a type."""
     return _HINTS[kind]
 
 
 def read_microseconds(text: str) -> int:
-    """Parse a duration such as `5 min` to microseconds; ValueError if it is invalid."""
+    """Parse a duration such as `5 min` to microseconds; raise ValueError if it is invalid."""
     try:
         if len(text) > _LONGEST_LENGTH:
             raise ValueError("too long to be a length of time")
@@ -59,7 +59,7 @@ def read_microseconds(text: str) -> int:
 
 
 def read_length(text: str, calendar: Calendar) -> int:
-    """Parse a duration to ticks, 0 or more; ValueError if it is invalid or not a whole number of ticks.
+    """Parse a duration to ticks, 0 or more; raise ValueError if it is invalid or not a whole number of ticks.
 
     >>> read_length("5 min", Calendar())
     300
@@ -77,7 +77,7 @@ def read_length(text: str, calendar: Calendar) -> int:
 
 
 def read_interval(text: str, calendar: Calendar) -> int:
-    """Parse a duration of at least one tick to ticks; ValueError otherwise."""
+    """Parse a duration to ticks, 1 or more; raise ValueError if it is invalid or not a whole number of ticks."""
     ticks = read_length(text, calendar)
     if ticks < 1:
         raise ValueError(f"{display_value(text)} is shorter than one tick")
@@ -85,7 +85,7 @@ def read_interval(text: str, calendar: Calendar) -> int:
 
 
 def read_rate(text: str, calendar: Calendar) -> Rate:
-    """Parse a rate such as `20 per min`, `20/min` or `20 per 5 s`; ValueError if it is invalid.
+    """Parse a rate such as `20 per min`, `20/min` or `20 per 5 s`; raise ValueError if it is invalid.
 
     >>> read_rate("20 per 5 s", Calendar())
     Rate(rows=20, ticks=5)
@@ -117,7 +117,7 @@ def read_instant(value: object) -> datetime:
 
 
 def read_tick(value: object, calendar: Calendar) -> int:
-    """Convert a whole number, its text, or an instant to a tick; HintedError if invalid or before tick 0.
+    """Convert a whole number, its text, or an instant to a tick; raise HintedError if it is invalid or before tick 0.
 
     >>> read_tick("1970-01-01T00:01:00Z", Calendar())
     60
@@ -145,7 +145,9 @@ def read_tick(value: object, calendar: Calendar) -> int:
 
 
 def read_value(value: object, kind: Type) -> Value:
-    """Convert a value of a catalog to a type; instants and decimals may be text. ValueError if it does not fit.
+    """Convert a value in a catalog to a type; raise ValueError if it does not fit.
+
+    Instants and decimals may be text.
 
     >>> read_value("2.50", Type.DECIMAL)
     Decimal('2.5')
@@ -165,7 +167,7 @@ def read_value(value: object, kind: Type) -> Value:
 
 
 def _from_iso(text: str) -> datetime:
-    """Parse ISO 8601 text; ValueError if it is invalid."""
+    """Parse ISO 8601 text; raise ValueError if it is invalid."""
     try:
         return datetime.fromisoformat(text.strip())
     except ValueError as error:

@@ -50,14 +50,14 @@ def quoted(name: object) -> str:
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most similar to a word, ignoring case, for a hint; None if none is similar."""
+    """Return the candidate most similar to a word, ignoring case, for a hint; None if none is similar."""
     names = {name.lower(): name for name in candidates}
     matches = difflib.get_close_matches(word[:_LONGEST].lower(), names, n=1, cutoff=0.6)
     return names[matches[0]] if matches else None
 
 
 def foreign_setting(key: str, names: Collection[str]) -> str | None:
-    """A hint for a setting that other systems have, in an entry with the settings `names`; None if it is not known.
+    """Return a hint about an unknown setting that other systems have, or None; `names` are the allowed settings.
 
     >>> foreign_setting("bootstrap.servers", ["servers", "topic", "options"])
     'did you mean servers?'
@@ -73,13 +73,13 @@ def foreign_setting(key: str, names: Collection[str]) -> str | None:
 
 
 def suggest_kind(word: str, kinds: Iterable[str]) -> str | None:
-    """A hint that suggests a kind of extent for an unknown word, which another system may use, such as `table`."""
+    """Return a hint for an unknown kind of extent, such as `table`, with the kind that may be meant."""
     kind = _KINDS.get(word.lower())
     return f"did you mean {kind}?" if kind else did_you_mean(word, kinds)
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
-    """A hint with the candidate most similar to a word, or with the first ones; None without candidates."""
+    """Return a hint with the candidate most similar to a word, or else with the first ones; None if there are none."""
     names = list(candidates)
     nearest_name = nearest(word, names)
     if nearest_name is not None:

@@ -39,7 +39,10 @@ _KEY_HINTS = {
 
 
 def read_extent(name: str, entry: ExtentEntry, at: Location, calendar: Calendar, folder: Path | None = None) -> Extent:
-    """Resolve a catalog entry to an extent, with paths relative to `folder`; EntryError if its settings conflict."""
+    """Convert a catalog entry to an extent (source or table); raise EntryError if its settings conflict.
+
+    Paths in it are relative to `folder`.
+    """
     check_name(name, at.at_key(), "an extent")
     kind, schema, every, sites, rate = _read_declared(name, entry, at, calendar)
     for key, required_kind in _KIND_OF_KEY.items():
@@ -97,7 +100,7 @@ class StreamTiming(TypedDict):
 
 
 def read_timing(entry: ExtentEntry | RdfEntry, at: Location, calendar: Calendar) -> StreamTiming:
-    """Read rate, lateness and idle time of a stream from its catalog entry, in ticks."""
+    """Read a stream's rate, lateness and idle time from its catalog entry; durations are converted to ticks."""
     rate = None if entry.rate is None else read_text_at(read_rate, entry.rate, at.then("rate"), calendar, RATE_HINT)
     lateness = _ticks(entry.lateness, at.then("lateness"), calendar) or 0
     return StreamTiming(
@@ -114,7 +117,7 @@ def _check_log_columns(extent: Extent, at: Location) -> None:
 
 
 def _ticks(text: str | None, at: Location, calendar: Calendar) -> int | None:
-    """Parse a duration to ticks, rounded up, so that a limit is never shorter than declared; None if not declared."""
+    """Parse a declared limit to ticks, rounded up so that it is never too short; None if it is not declared."""
     if text is None:
         return None
     microseconds = read_text_at(lambda duration, _: read_duration(duration), text, at, calendar)
@@ -122,14 +125,14 @@ def _ticks(text: str | None, at: Location, calendar: Calendar) -> int | None:
 
 
 def _object(entry: ExtentEntry, schema: Schema, at: Location) -> str | None:
-    """The attribute that identifies moving objects, None if not declared; EntryError if it does not exist."""
+    """Return the attribute that identifies moving objects, or None; raise EntryError if it does not exist."""
     if entry.moving is not None:
         _check_attribute(entry.moving, [attribute.name for attribute in schema], at.then("object"))
     return entry.moving
 
 
 def _speed(entry: ExtentEntry, at: Location, calendar: Calendar) -> Speed | None:
-    """The declared speed limit of moving objects, None if there is none."""
+    """Return the declared speed limit of moving objects, or None if there is none."""
     if entry.max_speed is None:
         return None
     return read_text_at(read_speed, entry.max_speed, at.then("max_speed"), calendar, SPEED_HINT)
@@ -142,7 +145,10 @@ _Sites = Sequence[tuple[object, Location]]
 def _read_declared(
     name: str, entry: ExtentEntry, at: Location, calendar: Calendar
 ) -> tuple[ExtentKind, Schema, int | None, _Sites, Rate | None]:
-    """Kind, schema, interval in ticks, sites and rate of an extent, from `declare` or from `kind` and `attributes`."""
+    """Read an extent's kind, schema, interval in ticks, sites and rate from its entry.
+
+    They are in the declaration `declare`, or in `kind` and `attributes`.
+    """
     if entry.declare is None:
         if entry.kind is None:
             raise EntryError(
@@ -183,13 +189,13 @@ def _read_declared(
 
 
 def _check_declared_once(key: str, word: str, entry: ExtentEntry, at: Location) -> None:
-    """Raise EntryError if an entry has a key although its declaration has the clause `word`, which means the same."""
+    """Raise EntryError if a key of an entry and the clause `word` of its declaration set the same thing."""
     if getattr(entry, key) is not None:
         raise EntryError(f"{key} is given twice", at.then(key).at_key(), f"leave out {key} or {word}")
 
 
 def _site(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) -> str | None:
-    """The attribute that holds a reading's site: the declared one, else a sensed extent's `site`; None without any."""
+    """Return the attribute that holds a reading's site, by default the `site` of a sensed stream; None if none does."""
     names = [attribute.name for attribute in schema]
     if entry.site is not None:
         _check_attribute(entry.site, names, at.then("site"))
@@ -198,7 +204,7 @@ def _site(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) ->
 
 
 def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]:
-    """Read the sites of an extent as values of the site attribute's type; EntryError if one is invalid or repeated."""
+    """Read a sensed stream's sites as values of the site attribute; raise EntryError if one is invalid or repeated."""
     values: dict[Value, None] = {}
     holders = [attribute for attribute in schema if attribute.name == site]
     for declared, at in sites:
@@ -216,7 +222,10 @@ def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]
 def read_order(
     entry: ExtentEntry | RdfEntry, kind: ExtentKind, schema: Schema, sites: tuple[Value, ...], at: Location
 ) -> tuple[str, ...]:
-    """The declared attributes that order rows of one tick; EntryError if a table or an extent with `sites` has any."""
+    """Return the declared attributes that order rows of one tick; raise EntryError if the extent cannot be ordered.
+
+    A table and an extent with `sites` cannot.
+    """
     if entry.order is None:
         return ()
     order_at = at.then("order")

@@ -46,7 +46,7 @@ _EXAMPLES = {
 
 
 def read_generator(extent: Extent, entry: GenerateEntry, at: Location, calendar: Calendar) -> Generator:
-    """Resolve the `generate` entry of an extent; EntryError unless every attribute has a signal.
+    """Read the `generate` entry of an extent, a signal for each attribute; raise EntryError if one is missing.
 
     Sites, and an attribute called time, have a default.
     """
@@ -76,7 +76,7 @@ def read_generator(extent: Extent, entry: GenerateEntry, at: Location, calendar:
 
 
 def _signal(extent: Extent, attribute: Attribute, entry: GenerateEntry, at: Location, calendar: Calendar) -> Signal:
-    """The signal of an attribute: the declared one, or the default for the site and for an attribute called time."""
+    """Return the signal that generates an attribute's values: the declared one, or a default for site and time."""
     declared = entry.attributes.get(attribute.name)
     is_site = extent.kind is ExtentKind.SENSED and attribute.name == extent.site
     if declared is None:
@@ -96,7 +96,7 @@ def _signal(extent: Extent, attribute: Attribute, entry: GenerateEntry, at: Loca
 
 
 def _declared_signal(attribute: Attribute, entry: SignalEntry, at: Location, calendar: Calendar) -> Signal:
-    """Resolve the entry of a signal; EntryError unless it has one key that fits the type of the attribute."""
+    """Read the entry of a signal; raise EntryError unless it has one key that fits the type of the attribute."""
     keys = sorted(entry.model_fields_set)
     if len(keys) != 1:
         raise EntryError(
@@ -132,7 +132,7 @@ def _check_type(attribute: Attribute, types: tuple[Type, ...], signal: str, at: 
 
 
 def _walk(entry: WalkEntry, at: Location) -> WalkSignal:
-    """Resolve the entry of a random-walk signal; EntryError unless min <= start <= max."""
+    """Read the entry of a random-walk signal; raise EntryError unless min <= start <= max."""
     low, high = entry.low, entry.high
     if low is not None and high is not None and low > high:
         raise EntryError("min is larger than max", at.then("min"), "swap the two")
@@ -142,7 +142,7 @@ def _walk(entry: WalkEntry, at: Location) -> WalkSignal:
 
 
 def _choice(entry: ChoiceEntry, attribute: Attribute, at: Location) -> ChoiceSignal:
-    """Resolve the entry of a signal that draws weighted values; EntryError if values or weights are invalid."""
+    """Read the entry of a signal that draws weighted values; raise EntryError if values or weights are invalid."""
     values = tuple(
         read_value_at(value, attribute, at.then("values", index)) for index, value in enumerate(entry.values)
     )
@@ -162,7 +162,7 @@ def _choice(entry: ChoiceEntry, attribute: Attribute, at: Location) -> ChoiceSig
 
 
 def _arrivals(entry: ArrivalsEntry, at: Location, calendar: Calendar) -> PoissonArrivals | RegularArrivals:
-    """Resolve the arrival times of a pushed extent's generated rows: a Poisson process or a fixed interval."""
+    """Read how the generated rows of a pushed stream arrive: by a Poisson process or at a fixed interval."""
     if (entry.poisson is None) == (entry.every is None):
         raise EntryError("arrivals take either poisson or every", at, "write arrivals: {poisson: 12 per min}")
     if entry.poisson is not None:
@@ -176,7 +176,7 @@ def _arrivals(entry: ArrivalsEntry, at: Location, calendar: Calendar) -> Poisson
 
 
 def _gaps(entry: GapsEntry, at: Location, calendar: Calendar) -> Gaps:
-    """Resolve the gaps of a generator, ticks whose rows are missing; EntryError if a span ends before it starts."""
+    """Read the gaps of a generator, which are ticks without rows; raise EntryError if a span ends before it starts."""
     spans: list[tuple[int, int]] = []
     for index, span in enumerate(entry.spans):
         span_at = at.then("spans", index)

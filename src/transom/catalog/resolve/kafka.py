@@ -23,7 +23,7 @@ _PAYLOAD_OF_KEY = {"columns": ("columns", Payload.CSV), "record": ("schema", Pay
 
 
 def read_kafka(extent: Extent, entry: KafkaEntry, at: Location, folder: Path | None = None) -> Kafka:
-    """Resolve the `kafka` entry of a pushed extent; EntryError if its settings conflict or contain a secret."""
+    """Read the `kafka` entry of a pushed stream; raise EntryError if its settings conflict or contain a secret."""
     check_pushed(extent, at)
     _check_topic(entry, at)
     tls = read_login(entry, at, folder)
@@ -57,7 +57,10 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: Location, folder: Path | N
 def read_rdf_topic(
     entry: TopicEntry, payload: Payload, time: str | None, at: Location, folder: Path | None = None
 ) -> Kafka:
-    """Resolve the `kafka` entry of an RDF stream with that payload format; `time`: the predicate of times, if any."""
+    """Read the `kafka` entry of an RDF stream, whose messages have the format `payload`.
+
+    `time` is the predicate of their times, if any.
+    """
     _check_topic(entry, at)
     options, tls = tuple(entry.options.items()), read_login(entry, at, folder)
     login = {"user": entry.user, "password": entry.password, "tls": tls}
@@ -73,7 +76,7 @@ def _check_topic(entry: KafkaEntry | TopicEntry, at: Location) -> None:
 
 
 def _check_envelope(extent: Extent, entry: KafkaEntry, name: str, envelope_field: str, at: Location) -> None:
-    """Raise EntryError unless the attribute `name` can be read from `envelope_field`: key, timestamp or a header."""
+    """Raise EntryError unless an attribute can be read from the key, timestamp or header of a Kafka message."""
     field_at = at.then("envelope", name)
     check_attribute(extent, name, field_at.at_key())
     if name in entry.fields:
@@ -91,7 +94,10 @@ def _check_envelope(extent: Extent, entry: KafkaEntry, name: str, envelope_field
 
 
 def _columns(entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Location) -> tuple[str, ...]:
-    """The columns of a CSV line: declared, else those of `fields` (attribute, column); EntryError if incomplete."""
+    """Return the columns of a CSV message, as declared or else as in `fields`; raise EntryError if one is missing.
+
+    `fields` are pairs of attribute and column.
+    """
     columns = tuple(column for _, column in fields) if entry.columns is None else tuple(entry.columns)
     hint = "list the cells in their order: columns: [at, line, watts]" if entry.columns is None else None
     for index, column in enumerate(columns):
@@ -110,7 +116,10 @@ def _columns(entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Locatio
 def _schema(
     extent: Extent, entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Location, folder: Path | None
 ) -> str:
-    """The text of the Avro schema; EntryError unless it has suitable `fields` (attribute, path) and a time field."""
+    """Read the text of an Avro schema; raise EntryError if a field for an attribute or the time is missing.
+
+    `fields` are pairs of attribute and path in the record.
+    """
     schema_at = at.then("schema")
     if entry.record is None:
         raise EntryError(

@@ -35,7 +35,7 @@ def read_rdf(
     calendar: Calendar,
     folder: Path | None = None,
 ) -> Rdf:
-    """Resolve a catalog's RDF streams, graphs and prefixes; templates read `row_extents`; EntryError if names repeat.
+    """Read a catalog's RDF streams, stored graphs and prefixes; raise EntryError if a name is used twice.
 
     `row_extents` are the other extents of the catalog, whose rows a template can turn into statements.
     """
@@ -71,7 +71,7 @@ def read_statements(
     calendar: Calendar,
     folder: Path | None = None,
 ) -> Extent:
-    """Resolve the entry of an RDF stream or stored graph to an extent; EntryError if its settings conflict."""
+    """Convert the entry of an RDF stream or stored graph to an extent; raise EntryError if its settings conflict."""
     if (entry.stream is None) == (entry.graph is None):
         raise EntryError(f"{quoted(name)} is a stream or a graph", at.at_key(), "write stream: IRI, or graph: IRI")
     if entry.stream is not None:
@@ -156,7 +156,7 @@ def _check_suffixes(entry: RdfEntry, suffixes: tuple[str, ...], at: Location) ->
 def _source(
     entry: RdfEntry, prefixes: Mapping[str, str], row_extents: Mapping[str, Extent], at: Location, folder: Path | None
 ) -> Source | None:
-    """The source of statements: files, a topic, a query, or a template over an extent's rows; None if not declared."""
+    """Return where statements come from: files, a topic, a query, or a template over rows; None if not declared."""
     time = None if entry.time is None else _check_absolute(entry.time, at.then("time"))
     payload = None if entry.format is None else Payload(entry.format)
     if entry.kafka is not None and payload is not None:
@@ -174,7 +174,7 @@ def _source(
 
 
 def _predicates(entry: RdfEntry, prefixes: Mapping[str, str], at: Location) -> tuple[str, ...] | None:
-    """The declared predicates of the statements as absolute IRIs, None if not declared."""
+    """Return the declared predicates of the statements as absolute IRIs, or None if none are declared."""
     if entry.predicates is None:
         return None
     return tuple(
@@ -186,7 +186,7 @@ def _predicates(entry: RdfEntry, prefixes: Mapping[str, str], at: Location) -> t
 def _template(
     entry: TemplateEntry, at: Location, prefixes: Mapping[str, str], extents: Mapping[str, Extent]
 ) -> StatementTemplate:
-    """Resolve a template that makes statements from an extent's rows; EntryError if extent or column is unknown."""
+    """Read a template that makes statements from rows; raise EntryError if its extent or a column is unknown."""
     extent = extents.get(entry.extent)
     if extent is None:
         raise EntryError(f"no extent {quoted(entry.extent)}", at.then("extent"), did_you_mean(entry.extent, extents))

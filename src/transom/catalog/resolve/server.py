@@ -61,7 +61,7 @@ def read_server(
     calendar: Calendar,
     folder: Path | None = None,
 ) -> CollectedSource:
-    """Resolve the collected source of a sensed or pushed extent; EntryError if it does not suit the extent."""
+    """Read the entry of a source that the collector reads; raise EntryError if the source does not suit the extent."""
     if extent.kind is ExtentKind.STORED:
         raise EntryError(
             "a stored extent cannot be read from a device or broker", at.at_key(), "declare it as sensed or pushed"
@@ -102,7 +102,7 @@ def read_server(
 def _read_tls(
     entry: MqttEntry | HttpEntry | OpcUaEntry | PostgresEntry, at: Location, folder: Path | None
 ) -> Tls | None:
-    """Resolve the TLS settings of a source; EntryError if a required certificate or authority is missing."""
+    """Read the TLS settings of a source; raise EntryError if a required certificate or authority is missing."""
     tls, tls_at = read_tls(entry.tls, at.then("tls"), folder), at.then("tls").at_key()
     if tls is None:
         return None
@@ -121,7 +121,7 @@ def _check_tls_scheme(entry: HttpEntry | MqttEntry, addresses: Iterable[str], sc
 
 
 def _headers(entry: HttpEntry, at: Location) -> tuple[tuple[str, str], ...]:
-    """The headers of an HTTP request; EntryError if a secret is in plain text."""
+    """Return the headers of an HTTP request; raise EntryError if a secret is in plain text."""
     for name, value in entry.headers.items():
         if _SECRET_HEADER.search(name) and value == without_references(value):
             raise EntryError(
@@ -133,7 +133,10 @@ def _headers(entry: HttpEntry, at: Location) -> tuple[tuple[str, str], ...]:
 def read_postgres(
     extent: Extent, entry: PostgresEntry, at: Location, calendar: Calendar, folder: Path | None = None
 ) -> Postgres:
-    """Resolve the `postgresql` entry of a stored extent, a table that the collector scans; EntryError if invalid."""
+    """Read the `postgresql` entry of a stored table, which the collector reads from the database at intervals.
+
+    Raise EntryError if the entry is invalid.
+    """
     if extent.kind is not ExtentKind.STORED:
         raise EntryError(f"a {extent.kind} extent cannot be a database table", at.at_key(), "declare it as stored")
     _check_reserved_columns(extent, at)
@@ -157,7 +160,7 @@ def _check_reserved_columns(extent: Extent, at: Location) -> None:
 
 
 def _push(extent: Extent, entry: HttpEntry, at: Location, log: LogLocation, tls: Tls | None) -> HttpPush:
-    """Resolve the `http` entry of a pushed extent: where the collector receives requests, and writes rows (`log`)."""
+    """Read the `http` entry of a pushed stream: the address at which the collector receives rows, and their log."""
     check_pushed(extent, at)
     for key in ("devices", "server", "deadline", "headers"):
         if key in entry.model_fields_set:
@@ -175,7 +178,7 @@ def _push(extent: Extent, entry: HttpEntry, at: Location, log: LogLocation, tls:
 
 
 def _mqtt(extent: Extent, entry: MqttEntry, at: Location, log: LogLocation, tls: Tls | None) -> Mqtt:
-    """Resolve the `mqtt` entry of a pushed extent; EntryError if topic, payload and attributes conflict."""
+    """Read the `mqtt` entry of a pushed stream; raise EntryError if topic, payload and attributes conflict."""
     check_pushed(extent, at)
     topic_at = at.then("topic")
     _check_url(entry.broker, at.then("broker"), _BROKERS)
@@ -223,7 +226,7 @@ def _mqtt(extent: Extent, entry: MqttEntry, at: Location, log: LogLocation, tls:
 def _log(
     extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: Location, folder: Path | None = None
 ) -> LogLocation:
-    """The location of the log that the collector writes for an extent: a folder or a Kafka topic."""
+    """Return the location of the log that the collector writes for an extent: a folder or a Kafka topic."""
     if entry.log is None:
         return f"log/{extent.name}"
     address, options, log_at = entry.log.address, entry.log.options, at.then("log")
@@ -249,21 +252,24 @@ def _log(
 
 
 def check_pushed(extent: Extent, at: Location) -> None:
-    """Raise EntryError unless an extent is pushed, as sources of messages require."""
+    """Raise EntryError unless an extent is a pushed stream, because only such streams can read messages."""
     if extent.kind is not ExtentKind.PUSHED:
         hint = "declare it as pushed; sensed extents are polled: modbus, opcua, http"
         raise EntryError(f"messages come to a pushed extent, not to a {extent.kind} one", at.at_key(), hint)
 
 
 def _polled_attributes(extent: Extent) -> tuple[str, ...]:
-    """The attributes that are read from a device: all except the site."""
+    """Return the attributes that are read from a device: all except the site."""
     return tuple(name for name in extent.names if name != extent.site)
 
 
 def _devices(
     extent: Extent, entry: PolledEntry, at: Location, check: Callable[[str, Location], None]
 ) -> tuple[Device, ...]:
-    """One device per site, in the order of the sites; EntryError if a site has none or `check` refuses an address."""
+    """Build a device for each site; raise EntryError if a site has none or if `check` refuses an address.
+
+    The devices have the order of the sites.
+    """
     if extent.kind is not ExtentKind.SENSED:
         raise EntryError(
             f"devices are polled for a sensed extent, not for a {extent.kind} one", at.at_key(), "declare it as sensed"
@@ -309,13 +315,13 @@ def _site(key: str | int, kind: Type) -> Value:
 
 
 def _register(name: str, entry: RegisterEntry) -> Register:
-    """The Modbus register of an attribute."""
+    """Build the Modbus register of an attribute from its catalog entry."""
     number = RegisterType.BIT if entry.space in ("coil", "discrete") else RegisterType(entry.number)
     return Register(name, entry.address, number, RegisterSpace(entry.space), entry.scale, entry.offset)
 
 
 def _check_coverage(extent: Extent, declared: Mapping[str, object], at: Location) -> None:
-    """Raise EntryError unless a source declares exactly the attributes that are not the site."""
+    """Raise EntryError unless a source declares all attributes except the site, and no others."""
     for name in declared:
         check_attribute(extent, name, at.then(name).at_key())
     missing = [name for name in _polled_attributes(extent) if name not in declared]
@@ -328,7 +334,10 @@ def _check_coverage(extent: Extent, declared: Mapping[str, object], at: Location
 def field_paths(
     extent: Extent, declared: Mapping[str, str], attributes: Iterable[str], at: Location
 ) -> tuple[tuple[str, str], ...]:
-    """The path of each attribute in a payload, by default its name; EntryError if `declared` has unknown attributes."""
+    """Return pairs of attribute and path in a payload; by default, the path is the attribute's name.
+
+    Raise EntryError if `declared` has unknown attributes.
+    """
     for name in declared:
         check_attribute(extent, name, at.then(name).at_key())
     return tuple((name, declared.get(name, name)) for name in attributes)
@@ -341,7 +350,7 @@ def check_attribute(extent: Extent, name: str, at: Location) -> None:
 
 
 def _deadline(extent: Extent, entry: PolledEntry, at: Location, calendar: Calendar) -> int:
-    """How long to wait for a device's answer, in microseconds, at most the acquisition interval of the extent."""
+    """Return how many microseconds a device has to answer, at most the extent's acquisition interval."""
     every = (extent.every or 1) * calendar.length
     if entry.deadline is None:
         return min(_DEADLINE, every)

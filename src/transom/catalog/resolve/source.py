@@ -26,7 +26,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 def read_source(
     extent: Extent, entry: SourceEntry, at: Location, calendar: Calendar, folder: Path | None = None
 ) -> Source:
-    """Resolve the `source` entry of an extent; EntryError unless it has exactly one source that suits the extent."""
+    """Read the `source` entry of an extent; raise EntryError unless it has exactly one source that suits the extent."""
     keys = [key for key in type(entry).model_fields if getattr(entry, key) is not None]
     if len(keys) != 1:
         hint = "write files: PATH, generate: {...}, table: {...} or query: PATH"
@@ -66,7 +66,7 @@ def read_source(
 
 
 def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) -> Files | FileVersions:
-    """Resolve a `files` entry to files or to versions of a stored table; EntryError if its settings conflict."""
+    """Convert a `files` entry to files or to versions of a stored table; raise EntryError if its settings conflict."""
     if (entry.path is None) == (entry.versions is None):
         raise EntryError("files take either a path or versions", at, "write files: data/road.csv")
     if entry.versions is not None:
@@ -94,7 +94,7 @@ def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) 
 
 
 def _fields(extent: Extent, entry: FilesEntry, at: Location) -> tuple[tuple[str, str], ...]:
-    """The attributes that have a declared column in the files, with the column's name; EntryError if one is unknown."""
+    """Return pairs of attribute and column for the declared columns; raise EntryError if an attribute is unknown."""
     for name in entry.fields:
         if name not in extent.names:
             name_at = at.then("fields", name).at_key()
@@ -103,7 +103,10 @@ def _fields(extent: Extent, entry: FilesEntry, at: Location) -> tuple[tuple[str,
 
 
 def _time_format(entry: FilesEntry, form: Format, at: Location) -> TimeFormat | None:
-    """The format of the time column, None if not declared; EntryError unless the files' `form` is CSV or JSON lines."""
+    """Return the declared format of the time column, or None; raise EntryError if the files cannot have one.
+
+    Only CSV and JSON lines can.
+    """
     if entry.time_format is None:
         return None
     format_at = at.then("time_format")
@@ -118,7 +121,7 @@ def _time_format(entry: FilesEntry, form: Format, at: Location) -> TimeFormat | 
 
 
 def _format(entry: FilesEntry, located_paths: Sequence[tuple[str, Location]], at: Location) -> Format:
-    """The format of the files: the declared one, or that of their extensions; EntryError if they differ."""
+    """Return the declared file format, or that of the files' extensions; raise EntryError if they differ."""
     formats: set[Format] = set()
     for path, path_at in located_paths:
         if not path or _CONTROL.search(path):
@@ -133,7 +136,7 @@ def _format(entry: FilesEntry, located_paths: Sequence[tuple[str, Location]], at
 
 
 def _table(extent: Extent, entry: TableEntry, at: Location, calendar: Calendar) -> Table:
-    """Resolve a `table` entry, rows in the catalog, to the versions of a stored table."""
+    """Convert a `table` entry, whose rows are in the catalog itself, to the versions of a stored table."""
     if (entry.rows is None) == (entry.versions is None):
         raise EntryError("a table takes either rows or versions", at, "write table: {rows: [[20, cool], [30, warm]]}")
     if entry.rows is not None:
@@ -149,7 +152,7 @@ def _table(extent: Extent, entry: TableEntry, at: Location, calendar: Calendar) 
 
 
 def _version(extent: Extent, tick: int, rows: Sequence[object], at: Location) -> TableVersion:
-    """Read the rows of one version of a stored table; EntryError if there are more than the extent declares."""
+    """Read the rows of one version of a stored table; raise EntryError if there are more than the extent declares."""
     if extent.rows is not None and len(rows) > extent.rows:
         raise EntryError(
             f"{len(rows)} rows, but at most {extent.rows} are declared", at, f"declare rows: {len(rows)} or more"
@@ -176,7 +179,7 @@ def _row(extent: Extent, row: object, at: Location) -> Row:
 
 
 def _row_length(values: int, attributes: int) -> str:
-    """The message for a row that has more or fewer values than the extent has attributes."""
+    """Return the message for a row that has more or fewer values than the extent has attributes."""
     counts = (
         f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in ((values, "value"), (attributes, "attribute"))
     )
@@ -184,7 +187,7 @@ def _row_length(values: int, attributes: int) -> str:
 
 
 def _tick(key: str | int, at: Location, calendar: Calendar) -> int:
-    """Read the tick from which a version is valid; EntryError if it is invalid."""
+    """Read the tick from which a version of a stored table is valid; raise EntryError if it is invalid."""
     try:
         return read_tick(key, calendar)
     except ValueError as error:
@@ -192,6 +195,6 @@ def _tick(key: str | int, at: Location, calendar: Calendar) -> int:
 
 
 def _check_distinct_ticks(ticks: Mapping[int, object], versions: Mapping[str | int, object], at: Location) -> None:
-    """Raise EntryError if two versions of a table begin at one tick, which their keys write differently."""
+    """Raise EntryError if two versions of a table begin at the same tick, which their keys write differently."""
     if len(ticks) != len(versions):
         raise EntryError("two versions begin at the same tick", at.at_key(), "leave out one of the two")

@@ -40,7 +40,7 @@ _FORMATS = {".geojson": "geojson", ".json": "geojson", ".wkt": "wkt", ".txt": "w
 
 
 def read_position(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) -> Position | None:
-    """The declared position of an extent's rows, None if there is none; EntryError if other settings require one."""
+    """Return the declared position of an extent's rows, or None; raise EntryError if other settings need one."""
     for field, key in _KEYS.items():
         if getattr(entry, field) is not None and kind is ExtentKind.STORED:
             raise EntryError(
@@ -56,7 +56,7 @@ def read_position(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Loca
 
 
 def _position(entry: PositionEntry, schema: Schema, at: Location) -> Position:
-    """Resolve a `position` entry, on the plane or on the earth; EntryError if its settings conflict."""
+    """Read a `position` entry, on the plane or on the earth; raise EntryError if its settings conflict."""
     plane = [key for key in ("x", "y", "unit") if getattr(entry, key) is not None]
     earth = [key for key in ("lon", "lat") if getattr(entry, key) is not None]
     if plane and earth:
@@ -88,7 +88,7 @@ def _check_number(name: str, schema: Schema, at: Location) -> None:
 
 
 def read_speed(text: str, calendar: Calendar) -> Speed:
-    """Parse a speed such as `200 km/h`; ValueError if it is invalid.
+    """Parse a speed such as `200 km/h`; raise ValueError if it is invalid.
 
     >>> read_speed("200 km/h", Calendar())
     Speed(length=500000000, ticks=9)
@@ -111,7 +111,10 @@ def read_speed(text: str, calendar: Calendar) -> Speed:
 
 
 def _unit_speed(unit: str) -> tuple[int, int]:
-    """Convert a unit of speed such as `kn` to (micrometres, microseconds), a length per time; ValueError if unknown."""
+    """Convert a unit of speed such as `kn` to a length and a time: (micrometres, microseconds).
+
+    Raise ValueError if the unit is unknown.
+    """
     hour = read_microseconds("1 h")
     if unit.lower() in _KNOTS:
         return MICROMETRES["nmi"], hour
@@ -125,7 +128,7 @@ def _unit_speed(unit: str) -> tuple[int, int]:
 def read_regions(
     entries: Mapping[str, RegionEntry], extents: Mapping[str, Extent], at: Location, folder: Path | None
 ) -> dict[str, Region]:
-    """Read the regions of a catalog by name; EntryError if a name is taken by an extent or region, ignoring case."""
+    """Read a catalog's regions by name; raise EntryError if another region or an extent has the name, ignoring case."""
     taken = {name.lower(): name for name in extents}
     regions: dict[str, Region] = {}
     for name, entry in entries.items():
@@ -140,7 +143,7 @@ def read_regions(
 
 
 def _geodesic(entry: RegionEntry, extents: Iterable[Extent], at: Location) -> bool:
-    """Whether a region is in longitude and latitude: as declared, else like the positions of the extents."""
+    """Whether a region is in longitude and latitude: as declared, or else like the positions of the extents."""
     if entry.on is not None:
         return entry.on == "earth"
     kinds = {extent.position.geodesic for extent in extents if extent.position is not None}
@@ -152,7 +155,7 @@ def _geodesic(entry: RegionEntry, extents: Iterable[Extent], at: Location) -> bo
 
 
 def _region(name: str, entry: RegionEntry, geodesic: bool, at: Location, folder: Path | None) -> Region:
-    """Read a region from WKT, GeoJSON, a polygon or a file; `geodesic`: in longitude and latitude, else planar."""
+    """Read a region from WKT, GeoJSON, a polygon or a file; `geodesic` says that it is in longitude and latitude."""
     keys = [key for key in ("wkt", "geojson", "polygon", "file") if getattr(entry, key) is not None]
     if len(keys) != 1:
         raise EntryError(f"a region is one of wkt, geojson, polygon and file, not {len(keys)} of them", at, _SHAPE_HINT)
@@ -178,7 +181,7 @@ def _region(name: str, entry: RegionEntry, geodesic: bool, at: Location, folder:
 
 
 def _pairs(points: Sequence[Sequence[float]], at: Location) -> Iterator[tuple[float, float]]:
-    """The points of a polygon as pairs of coordinates; EntryError unless each point has two numbers."""
+    """Yield the points of a polygon as pairs of coordinates; raise EntryError unless each point has two numbers."""
     for index, point in enumerate(points):
         if len(point) != 2:
             raise EntryError(f"a point is two numbers, not {len(point)}", at.then(index), "write for example [10, 5]")
@@ -186,7 +189,7 @@ def _pairs(points: Sequence[Sequence[float]], at: Location) -> Iterator[tuple[fl
 
 
 def _hint(message: str) -> str:
-    """The hint that suits the error message of an invalid region."""
+    """Return the hint that suits the error message of an invalid region."""
     if "longitude" in message:
         return "longitudes come first; on: plane is for other coordinates"
     if "pole" in message:
@@ -195,7 +198,10 @@ def _hint(message: str) -> str:
 
 
 def _from_file(name: str, path: str, feature: str | None, geodesic: bool, at: Location, folder: Path | None) -> Region:
-    """Read a region, or its `feature`, from a WKT or GeoJSON file; `geodesic`: in longitude and latitude."""
+    """Read a region from a WKT or GeoJSON file; `feature` selects one of the features of a GeoJSON file.
+
+    `geodesic` says that it is in longitude and latitude.
+    """
     file = Path(path) if folder is None else folder / path
     kind = _FORMATS.get(file.suffix.lower())
     if kind is None:

@@ -97,7 +97,7 @@ class GapsEntry(Entry):
 
     @classmethod
     def expand(cls, data: object) -> object:
-        """Expand short forms of a `gaps` entry to a mapping: a number is the chance of a gap, a list has its spans."""
+        """Expand short forms of a `gaps` entry to a mapping: a number is the chance of a gap, a list has time spans."""
         if isinstance(data, list):
             return {"spans": data}
         return {"chance": data} if isinstance(data, int | float) else data

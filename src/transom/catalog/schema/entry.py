@@ -11,7 +11,7 @@ class UnknownEntry(ValueError):
     """The error that a catalog entry has a setting that is not known."""
 
     def __init__(self, key: str, hint: str | None) -> None:
-        """The error for an unknown key of an entry, with a hint that suggests a known key."""
+        """Create the error for an unknown key of an entry, with a hint that suggests a known key."""
         super().__init__(f"unknown entry {quoted(key)}")
         self.key = key
         self.hint = hint
@@ -31,7 +31,7 @@ class Entry(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, data: object) -> object:
-        """Pydantic validator: expand short forms; UnknownEntry for a key that the entry does not have."""
+        """Expand an entry's short form, as pydantic validator; raise UnknownEntry for a key that the entry lacks."""
         data = cls.expand(data)
         if isinstance(data, dict):
             names = [str(info.alias or name) for name, info in cls.model_fields.items()]
