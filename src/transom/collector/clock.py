@@ -14,7 +14,7 @@ from transom.model.time import Calendar
 
 
 def now() -> datetime:
-    """The current time in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -29,7 +29,7 @@ class ClockWatch:
     def __init__(
         self, extent: Extent, log: LogWriter, calendar: Calendar, counts: Counter[str], *, usual_lead: int = 0
     ) -> None:
-        """Watch whether a log is over `usual_lead` ticks ahead of the clock; `counts` counts the gaps it logs then."""
+        """Watch whether a log is more than `usual_lead` ticks ahead of the clock, and count its gaps in `counts`."""
         self.extent = extent
         self.log = log
         self.calendar = calendar
@@ -47,7 +47,7 @@ class ClockWatch:
         return excess
 
     def too_far(self, moment: datetime) -> bool:
-        """Whether the log's latest tick is ahead of `moment` by more than `max_ahead`: then it accepts no rows."""
+        """Whether the log's latest tick is more than `max_ahead` ahead of `moment`, so that it accepts no rows."""
         return self.lead(moment) > self.extent.max_ahead_ticks(self.calendar)
 
     def check(self, moment: datetime) -> None:
@@ -57,7 +57,7 @@ class ClockWatch:
             raise DataError(self._message(), hint=hint)
 
     def wait_reason(self, moment: datetime) -> str | None:
-        """Why collecting must wait until the clock reaches the log's latest tick; None if it need not wait.
+        """Return why collecting must wait until the clock reaches the log's latest tick; None if it need not wait.
 
         The first call of each wait writes a gap to the log.
         DataError if the log is ahead of `moment` by more than `max_ahead`.
@@ -73,6 +73,9 @@ class ClockWatch:
         return message
 
     def _message(self) -> str:
-        """The message for the operator that the log is ahead of the clock; unchanged until the clock catches up."""
+        """Return the message for the operator that the log is ahead of the clock.
+
+        It is the same until the clock catches up.
+        """
         until, ahead = self.calendar.instant_of(self.log.latest).isoformat(), self.calendar.describe(self._first_lead)
         return f"the log {self.log.location} is {ahead} ahead of the clock: no rows before {until}"

@@ -39,7 +39,10 @@ class Feed:
         reader: MessageReader,
         clock: Callable[[], datetime] = now,
     ) -> None:
-        """Create the queue from a pushed extent's messages to its log; `reader` decodes them, `clock` returns now."""
+        """Create the queue that takes messages, decoded by `reader`, to the log of a pushed extent.
+
+        `clock` returns the current time.
+        """
         self.extent = extent
         self.log = log
         self.calendar = calendar
@@ -62,7 +65,7 @@ class Feed:
         token: str | None,
         on_logged: Callable[[], None] | None = None,
     ) -> RejectError | None:
-        """Queue message `raw` with attributes `envelope`, sender `origin`, id `token`; why it was rejected, or None.
+        """Queue a message for the log; return why it was rejected, or None if it was accepted.
 
         `envelope` has the attributes outside the payload, or the reason why they are invalid. `on_logged` is called
         when the message is in the log. A message without it, which nobody would redeliver, is dropped if the queue is
@@ -92,7 +95,10 @@ class Feed:
     def _queue_records(
         self, decoded: list[DecodedRow] | RejectError, raw: bytes, origin: str, token: str | None, arrival: datetime
     ) -> RejectError | None:
-        """Log each `decoded` row of message `raw`, sender `origin`, id `token`; return the first rejection, or None."""
+        """Queue the rows of a message for the log; return the first rejection of a row, or None.
+
+        `token` identifies the message `raw`, which comes from the sender `origin`.
+        """
         if isinstance(decoded, RejectError):
             self._entries.append(_rejected_record(decoded, None, raw, origin, token, arrival))
             return decoded
@@ -112,7 +118,7 @@ class Feed:
         return first_rejection
 
     def _tick_problem(self, tick: int, current_tick: int) -> RejectError | None:
-        """Why a row is rejected whose tick is late, or ahead of the clock's `current_tick`; None if it is not."""
+        """Return why a row with this tick is rejected (it is late, or ahead of the clock); None if it is accepted."""
         max_ahead = self.extent.max_ahead_ticks(self.calendar)
         if tick > current_tick + max_ahead:
             return RejectError(
@@ -187,7 +193,10 @@ class Feed:
 def _rejected_record(
     rejection: RejectError, tick: int | None, raw: bytes, origin: str, token: str | None, arrival: datetime
 ) -> LogRecord:
-    """The dead letter of message `raw` with id `token` from sender `origin`; `tick` is None if it was not decoded."""
+    """Build the dead letter of a rejected message; `tick` is None if the message could not be decoded.
+
+    `token` identifies the message `raw`, which comes from the sender `origin`.
+    """
     detail = rejection.detail[:1000]
     return LogRecord(
         LogRecordKind.DEAD, tick, arrival, None, origin, token, raw[:MAX_MESSAGE_BYTES], rejection.reason, detail

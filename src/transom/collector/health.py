@@ -30,37 +30,37 @@ class Health:
         self._notify = notify
 
     def fail(self, error: TransomError) -> None:
-        """Record that the log of the extent cannot be written, and notify of the error unless it is known already."""
+        """Record that the log of the extent cannot be written, and notify the operator unless the error is known."""
         self.failed = True
         self._report(one_line(error))
 
     def report(self, problem: str | None, resolved: str = "goes on") -> None:
-        """Record that the log can be written; notify of the source's new `problem`, or of `resolved` if it ended."""
+        """Record that the log can be written, and notify the operator if the source's problem has changed or ended."""
         self.failed = False
         self._report(problem, resolved)
 
     def _report(self, problem: str | None, resolved: str = "") -> None:
-        """Notify once of a new or changed problem; if it is None and there was a problem, notify of `resolved`."""
+        """Notify the operator once of a new or changed problem, or with `resolved` that the problem has ended."""
         if problem != self._problem:
             self._problem = problem
             self._notify(f"{self.name}: {problem or resolved}")
 
 
 def one_line(error: TransomError) -> str:
-    """An error as one line of text for the operator: message, detail and hint."""
+    """Return an error as one line of text for the operator: message, detail and hint."""
     detail = f" ({error.detail})" if error.detail else ""
     hint = f"; {error.hint}" if error.hint else ""
     return " ".join(f"{error.message}{detail}{hint}".split())
 
 
 def count_records(entries: Iterable[LogRecord]) -> Counter[str]:
-    """Count log entries: accepted rows under "rows", rejected or missing ones by reason; no heartbeats."""
+    """Count log entries: accepted rows under "rows", rejected and missing rows by reason; omit heartbeats."""
     counted = [entry for entry in entries if entry.kind is not LogRecordKind.HEARTBEAT]
     return Counter("rows" if entry.reason is None else entry.reason.value for entry in counted)
 
 
 async def wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
-    """Wait for some seconds, but not after the event `stop` is set; return whether it is set."""
+    """Wait for some seconds or until the event `stop` is set; return whether it is set."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(stop.wait(), max(seconds, 0.0))
     return stop.is_set()

@@ -66,7 +66,10 @@ class Poller:
         deadline: float,
         clock: Callable[[], datetime] = now,
     ) -> None:
-        """Create a sensed extent's poller: it polls `connections`, each in `deadline` seconds, and writes to `log`."""
+        """Create the poller of a sensed extent, which reads devices over `connections` and writes to `log`.
+
+        A connection has `deadline` seconds to read its devices.
+        """
         self.extent = extent
         self.log = log
         self.calendar = calendar
@@ -81,7 +84,7 @@ class Poller:
         self._refusals: dict[int, str] = {}
 
     def next_tick(self) -> int:
-        """The next tick at which devices are polled: the first one after now and after the log's latest tick."""
+        """Return the next tick at which devices are polled: the first one after now and after the log's latest tick."""
         tick = self.calendar.tick_of(self.clock())
         soon = (tick // self.every + 1) * self.every
         return max(soon, (self.log.latest // self.every + 1) * self.every, 0)
@@ -114,7 +117,7 @@ class Poller:
                 await connection.close()
 
     async def warm_up(self) -> None:
-        """Connect to every device before the first tick; devices that do not answer get a second attempt.
+        """Connect to every device before the first tick; try once more for devices that do not answer.
 
         The first attempt of all devices at once runs much code for the first time, and may exceed a deadline.
         """
@@ -125,7 +128,7 @@ class Poller:
         self._failures = [0] * len(self.connections)
 
     async def acquire(self, tick: int, last_tick: int | None) -> None:
-        """Poll all devices for one tick; log results and a heartbeat, and a gap if ticks since `last_tick` are missed.
+        """Poll all devices for one tick and log the results; ticks missed since `last_tick` are logged as a gap.
 
         `last_tick` is the latest tick in the log, None if it is empty; ticks missed since then are logged as a gap.
         """
@@ -148,13 +151,14 @@ class Poller:
             self.counts[RejectReason.DOWN.value] += missed - 1  # one entry covers all missed ticks
 
     def _site_rank(self, device: Device) -> int:
-        """The number, from 0, of a device's site in the catalog, by which log entries are ordered; 0 without sites."""
+        """Return the number (from 0) of a device's site in the catalog, which orders log entries; 0 without sites."""
         return self.extent.sites.index(device.site) if self.extent.sites else 0
 
     async def _read(self, index: int, results: dict[Device, Mapping[str, object] | Exception]) -> None:
-        """Poll the devices of connection `index` (from 0) into `results`; a device without values gets its error.
+        """Poll the devices of one connection; put each device's values, or else the error, into `results`.
 
-        After repeated failures the connection is not polled for some ticks (backoff), which is an error too.
+        `index` is the number of the connection, from 0. After repeated failures the connection is not polled for some
+        ticks (backoff), which is an error too.
         """
         connection = self.connections[index]
         if self._skips_left[index] > 0:
@@ -190,12 +194,12 @@ class Poller:
             self._skips_left[index] = min(2**excess_failures, MAX_BACKOFF)
 
     def _note_refusal(self, index: int, error: Exception, detail: str) -> None:
-        """If connection `index` (from 0) failed as its device refuses credentials, show `detail` until it answers."""
+        """If `error` is a device's refusal of credentials, show `detail` to the operator until the device answers."""
         if _is_refusal(error):
             self._refusals[index] = f"{self.connections[index].devices[0].address}: {detail}"
 
     def _log_record(self, tick: int, device: Device, result: Mapping[str, object] | Exception) -> LogRecord:
-        """The log entry for polling a device at `tick`: a row, a rejection for wrong types, or a gap after an error."""
+        """Build the log entry for a polled device: a row, a rejection for wrong types, or a gap after an error."""
         moment = self.clock()
         origin = device.address
         if not isinstance(result, Exception):
@@ -212,7 +216,7 @@ class Poller:
         return LogRecord(LogRecordKind.GAP, tick, moment, None, origin, reason=rejection.reason, detail=detail[:1000])
 
     def _row(self, device: Device, values: Mapping[str, object]) -> Row:
-        """Convert a device's values by attribute to a row of the extent; ValueError if a value does not fit."""
+        """Convert a device's values by attribute to a row of the extent; raise ValueError if a value does not fit."""
         cells = []
         for attribute in self.extent.schema:
             value = device.site if attribute.name == self.extent.site else values[attribute.name]
@@ -224,7 +228,10 @@ class Poller:
 
 
 def _reject_reason(error: Exception) -> RejectReason:
-    """Classify the error of a device library by its class name: deadline, connection refused, or other fault."""
+    """Return the reject reason for the error of a device library: missed deadline, no connection or other fault.
+
+    The name of the error's class tells which.
+    """
     name = type(error).__name__
     if "Timeout" in name:
         return RejectReason.DEADLINE

@@ -29,7 +29,7 @@ ExtentService: TypeAlias = Poller | Scanner | MqttSubscriber | HttpReceiver
 
 
 def select_extents(catalog: Catalog, names: Sequence[str]) -> list[Extent]:
-    """The extents to collect: those with these names, or if `names` is empty all that the collector can serve.
+    """Return the extents to collect: those with these names or, if `names` is empty, all that can be collected.
 
     UsageError if a named extent has no source for the collector, or if there is nothing to collect.
     """
@@ -54,9 +54,9 @@ def collect(
     seconds: float | None = None,
     notify: Notify = print,
 ) -> CollectionResult:
-    """Collect `names` (empty: all) for `seconds` (None: to a signal), logging each `flush_interval` s; return counts.
+    """Collect rows of extents into their logs for some seconds or until a signal; return counts and failures.
 
-    `flush_interval` is the seconds between two writes to a log.
+    All extents are collected if `names` is empty. `flush_interval` is the seconds between two writes to a log.
     """
     return asyncio.run(_collect(catalog, select_extents(catalog, names), flush_interval, seconds, notify))
 
@@ -71,7 +71,10 @@ class CollectionResult(NamedTuple):
 async def _collect(
     catalog: Catalog, extents: Sequence[Extent], flush_interval: float, seconds: float | None, notify: Notify
 ) -> CollectionResult:
-    """Collect until `seconds` pass or a signal; log pushed rows every `flush_interval` s; entry counts, failures."""
+    """Collect rows of extents until `seconds` have passed or a signal arrives; return counts and failures.
+
+    Pushed rows are written to the log every `flush_interval` seconds.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -97,7 +100,7 @@ async def _collect(
             return service
 
         async def serve_when_openable(extent: Extent) -> None:
-            """Retry to open the log of an extent that could not be opened at the start; then serve it."""
+            """Try repeatedly to open a log that could not be opened at the start; then serve its extent."""
             while not await wait_for_stop(stop, RETRY):
                 try:
                     service = services[extent.name] = await asyncio.to_thread(open_service, extent)
@@ -140,7 +143,10 @@ async def _collect(
 def _create_service(
     extent: Extent, source: CollectedSource, log: LogWriter, calendar: Calendar, receivers: int
 ) -> ExtentService:
-    """Create the service that reads `source` into `log`, unconnected; `receivers` HTTP servers share the file limit."""
+    """Create the service that reads a source into a log, such as a device poller; it does not connect yet.
+
+    The HTTP servers, `receivers` in number, share the limit of open files.
+    """
     connections: Sequence[DeviceConnection]
     match source:
         case Modbus():
@@ -176,7 +182,10 @@ async def _start_services(services: Sequence[ExtentService], notify: Notify) -> 
 
 
 async def _serve(service: ExtentService, flush_interval: float, stop: asyncio.Event, health: Health) -> None:
-    """Run an extent's service until `stop`, writing pushed rows every `flush_interval` s; `health` gets problems."""
+    """Run an extent's service until `stop` is set; problems are reported to `health`.
+
+    Pushed rows are written every `flush_interval` seconds.
+    """
     try:
         match service:
             case Poller() | Scanner():
@@ -198,7 +207,7 @@ async def _serve(service: ExtentService, flush_interval: float, stop: asyncio.Ev
 
 
 def _counts(service: ExtentService | None) -> Counter[str]:
-    """How many log entries a service has written, by kind or reject reason; empty if it was never created (None)."""
+    """Return how many log entries a service has written, by kind or reject reason; empty if there is no service."""
     if service is None:
         return Counter()
     return service.counts if isinstance(service, Poller | Scanner) else service.feed.counts
@@ -207,7 +216,7 @@ def _counts(service: ExtentService | None) -> Counter[str]:
 async def _flush_periodically(
     feed: Feed, source: MqttSubscriber | HttpReceiver, interval: float, stop: asyncio.Event, health: Health
 ) -> None:
-    """Write `feed` to its log every `interval` seconds until `stop`, then once more; problems of `source` to `health`.
+    """Write queued messages to the log every `interval` seconds until `stop` is set, then once more.
 
     A broken connection or log is reported to `health`.
     """

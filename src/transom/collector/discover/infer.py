@@ -65,7 +65,10 @@ class SampleClock:
 
 
 def parse_cell(cell: object) -> object:
-    """Guess the value of a sampled text: a boolean, integer or float if it reads so, else the text (007 stays text)."""
+    """Convert a sampled text to a boolean, integer or float if it looks like one; other values are unchanged.
+
+    A number with leading zeros, such as 007, stays text.
+    """
     if not isinstance(cell, str):
         return cell
     if cell.lower() in ("true", "false"):
@@ -76,7 +79,7 @@ def parse_cell(cell: object) -> object:
 
 
 def infer_type(column: Sequence[object], *, text: bool = False) -> str | None:
-    """The narrowest catalog type that fits a sampled column's values; if none does: `string` if `text`, else None.
+    """Return the narrowest catalog type that fits all values of a sampled column; None if none fits.
 
     `text` says that the cells are text, so that any value fits a string.
     """
@@ -93,7 +96,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_whole(value: object) -> bool:
-    """Whether a sampled value is of Python's type int; booleans are not integers."""
+    """Whether a sampled value is an integer of Python's type int; booleans are not integers."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -110,7 +113,7 @@ _TYPE_TESTS = {
 
 
 def parse_instant(value: object) -> datetime | None:
-    """The instant that a date, datetime or ISO 8601 text denotes; None for any other value."""
+    """Convert a date, a datetime or ISO 8601 text to an instant; return None for any other value."""
     if not isinstance(value, date | str) or (
         isinstance(value, str) and (len(value) < 10 or parse_cell(value) != value)
     ):
@@ -122,7 +125,7 @@ def parse_instant(value: object) -> datetime | None:
 
 
 def infer_time_column(columns: Columns) -> str | None:
-    """Guess which column has the rows' times: by its name, else the only one of instants; None if unclear.
+    """Guess which column has the rows' times, by its name or as the only one with instants; None if unclear.
 
     It has no missing values, and its values are instants or ticks.
     """
@@ -150,7 +153,7 @@ def _are_ticks(column: Sequence[object]) -> bool:
 
 
 def infer_clock(column: Sequence[object]) -> SampleClock:
-    """Guess tick and epoch from a time column with instants, seconds since 1970 (or ms, us), or ticks."""
+    """Guess the tick length and epoch from a time column with instants, Unix times (s, ms or us) or ticks."""
     integers = [value for value in column if isinstance(value, int)]
     if not integers:
         return clock_from_instants([instant for value in column if (instant := parse_instant(value)) is not None])
@@ -166,7 +169,7 @@ def infer_clock(column: Sequence[object]) -> SampleClock:
 def clock_from_instants(
     instants: Sequence[datetime], first_time: str = "the earliest time of the sample"
 ) -> SampleClock:
-    """Guess tick (1 s) and epoch (midnight before the first) of a sample; comments say `first_time` for it.
+    """Guess the tick length (1 s) and the epoch (the midnight before the first one) from a sample's instants.
 
     `first_time` names the first instant in the comment of the epoch.
     """
@@ -178,7 +181,10 @@ def clock_from_instants(
 
 
 def infer_rate(instants: Sequence[datetime]) -> list[str]:
-    """Guess the catalog lines `rate` and (if out of order) `lateness` from rows' instants in arrival order."""
+    """Guess the catalog line `rate` from rows' instants, and the line `lateness` if they are out of order.
+
+    The instants are in the order in which the rows arrived.
+    """
     if len(instants) < 2 or max(instants) <= min(instants):
         return []
     lines = []
@@ -197,7 +203,7 @@ def infer_rate(instants: Sequence[datetime]) -> list[str]:
 
 
 def infer_time_format(columns: Columns) -> tuple[str, list[TimeFormat]] | None:
-    """Guess which text column has non-ISO times, and all formats that fit its values; None if unclear."""
+    """Guess which text column has times that are not ISO 8601, and all formats that fit; None if unclear."""
     formats_by_column: dict[str, list[TimeFormat]] = {}
     for name, column in columns.items():
         texts = [value for value in column if isinstance(value, str)]
@@ -212,7 +218,7 @@ def infer_time_format(columns: Columns) -> tuple[str, list[TimeFormat]] | None:
 
 
 def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | None:
-    """Which column probably has times, and what keeps it from being the time column; None if none has.
+    """Describe a column that probably has times, and why it is not the time column; None if there is none.
 
     It is asked only if no column is the time column. Half of a column's values have to be times of one format, or its
     name has to be a typical one. `takes_format` says whether the source has a `time_format` in the catalog.
@@ -246,7 +252,7 @@ def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | No
 
 
 def _most_frequent_format(values: Sequence[object]) -> tuple[str, Callable[[object], datetime | None]]:
-    """The format of times that fits most of the first values of a column, and the function that parses it."""
+    """Return the time format that fits most of a column's first values, and the function that parses it."""
     parsers: dict[str, Callable[[object], datetime | None]] = {"ISO 8601": parse_instant}
     parsers |= {form.text: partial(_parse_cell, form) for form in _FORMATS}
     texts = [value for value in values[:_TRIED] if isinstance(value, str | date)]
@@ -254,12 +260,12 @@ def _most_frequent_format(values: Sequence[object]) -> tuple[str, Callable[[obje
 
 
 def _parse_cell(time_format: TimeFormat, value: object) -> datetime | None:
-    """The instant that a sampled value denotes in the given time format; None if it is no text, or does not match."""
+    """Convert a sampled value in a time format to an instant; None if it is no text or does not match."""
     return _parse_formatted(time_format, value) if isinstance(value, str) else None
 
 
 def _parse_formatted(time_format: TimeFormat, text: str) -> datetime | None:
-    """The instant that `text` denotes in the given time format; None if it does not match the format."""
+    """Convert a text in a time format to an instant; None if it does not match the format."""
     iso = time_format.iso(text)
     try:
         return None if iso is None else read_instant(iso)
@@ -268,7 +274,7 @@ def _parse_formatted(time_format: TimeFormat, text: str) -> datetime | None:
 
 
 def parse_instants(time_format: TimeFormat, column: Sequence[object]) -> list[datetime]:
-    """The instants in a text column, read in the given time format; values that do not match it are left out."""
+    """Convert the values of a text column in a time format to instants; values that do not match are left out."""
     return [
         instant
         for text in column
@@ -277,7 +283,7 @@ def parse_instants(time_format: TimeFormat, column: Sequence[object]) -> list[da
 
 
 def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str, str]) -> list[str]:
-    """Guess a catalog line: who moves; `kinds`: types by attribute, `fields`: source columns by renamed attribute.
+    """Guess the catalog line `object`, which names the attribute that identifies moving objects.
 
     `kinds` maps attributes to types, `fields` renamed attributes to their columns. A comment line if no attribute fits.
     """
@@ -299,9 +305,10 @@ def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str
 
 
 def infer_keys(columns: Columns, time: str | None) -> list[str]:
-    """The catalog line `keys`: how many distinct values a column has that seems to group rows; no line if none does.
+    """Guess the catalog line `keys`, the number of distinct values in a column that seems to group rows.
 
-    It is the number of distinct values of the first column, other than the `time` column, that looks like a key.
+    It is the number of distinct values of the first column, other than the `time` column, that looks like a key. There
+    is no line without such a column.
     """
     for name, column in columns.items():
         kind = infer_type(column)
@@ -313,7 +320,10 @@ def infer_keys(columns: Columns, time: str | None) -> list[str]:
 
 
 def infer_position(kinds: Mapping[str, str]) -> list[str]:
-    """The catalog line `position` if attributes (`kinds`: types by name) are longitude and latitude, else no line."""
+    """Return the catalog line `position` if two attributes are longitude and latitude, else no line.
+
+    `kinds` are the attributes' types by name.
+    """
     numeric_names = {name.lower(): name for name, kind in kinds.items() if kind in ("float", "decimal")}
     for east, north in (("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"), ("long", "lat")):
         for low, name in numeric_names.items():
@@ -326,7 +336,7 @@ def infer_position(kinds: Mapping[str, str]) -> list[str]:
 
 
 def valid_name(text: str, taken: Sequence[str] = ()) -> str:
-    """Turn text into an identifier for the catalog; a number is appended if it is among the `taken` names."""
+    """Turn text into an identifier for the catalog; append a number if that name is among the `taken` ones."""
     name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "source"
     name = f"_{name}" if name[0].isdigit() else name
     used, candidate, number = {other.lower() for other in taken}, name, 1

@@ -105,13 +105,16 @@ def catalog_text(sample: Sample) -> str:
 
 
 def _near_time_note(columns: Columns, takes_format: bool) -> list[str]:
-    """The comment line for a column that is nearly the time; `takes_format`: the source may have a `time_format`."""
+    """Return a comment line about a column that probably has times but cannot be the time column, if any.
+
+    `takes_format` says whether the source may have a `time_format`.
+    """
     near = near_time_column(columns, takes_format=takes_format)
     return [] if near is None else [f"# note: {near}".replace("\n", " ")]
 
 
 def _time_column(sample: Sample) -> str | None:
-    """Guess which sampled column has the rows' times; None for a table, or if no column seems to."""
+    """Guess which sampled column has the rows' times; None for a table, or if no column seems to have them."""
     if not sample.timed or sample.stored:
         return None
     iso_column = infer_time_column(sample.columns)
@@ -120,7 +123,7 @@ def _time_column(sample: Sample) -> str | None:
 
 
 def _clock(sample: Sample, time: str | None) -> SampleClock:
-    """Guess instants, tick and epoch from the sample's column `time`, or from arrival times if `time` is None."""
+    """Guess tick length and epoch from the sample's column `time`, or from the arrival times if it is None."""
     if time is None:
         return clock_from_instants(sample.arrived_at, "what came first")
     if sample.time_formats:
@@ -129,12 +132,12 @@ def _clock(sample: Sample, time: str | None) -> SampleClock:
 
 
 def _calendar_lines(clock: SampleClock) -> list[str]:
-    """The catalog lines `tick: ...` and `epoch: ...`; a line is left out if the sample does not reveal it."""
+    """Return the catalog lines `tick: ...` and `epoch: ...`; a line is left out if the sample does not reveal it."""
     return [f"{key}: {setting}" for key, setting in (("tick", clock.tick), ("epoch", clock.epoch)) if setting]
 
 
 def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Types by attribute, source columns by renamed attribute, notes on omitted columns; `time` is no attribute.
+    """Return attribute types, the source columns of renamed attributes, and notes on omitted columns.
 
     `time` is the time column, which is no attribute; None if there is none. UsageError if no column is left.
     """
@@ -161,7 +164,7 @@ def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[
 
 
 def file_sample(pattern: str, folder: Path) -> Sample:
-    """Sample the first rows of a file, or of a glob's first match; the catalog's paths are relative to `folder`.
+    """Sample the first rows of a file, or of a pattern's first match; the path is written relative to `folder`.
 
     UsageError if there is no readable file, or if it has no rows.
     """

@@ -43,10 +43,10 @@ _PRIMARY = """
 def discover_catalog(
     address: str, seconds: float = 5.0, options: Mapping[str, str] | None = None, folder: Path = Path()
 ) -> str:
-    """Draft a catalog, to save in `folder`, from a file or server (MQTT: for `seconds`; Kafka: client `options`).
+    """Draft the text of a catalog from a sample of a file, a PostgreSQL table, or a Kafka or MQTT topic.
 
-    `options` are settings of the Kafka client. UsageError if the address is invalid or contains a secret.
-    The catalog is to be saved in `folder`: paths in it are relative to that.
+    An MQTT topic is sampled for some seconds. `options` are settings of the Kafka client. UsageError if the address is
+    invalid or contains a secret. The catalog is to be saved in `folder`: paths in it are relative to that.
     """
     scheme, separator, rest = address.partition("://")
     if not separator:
@@ -79,7 +79,7 @@ def discover_catalog(
 
 
 def _sample_topic(servers: str, topic: str, options: Mapping[str, str]) -> Sample:
-    """Sample a topic's messages from Kafka `servers`, with client `options`; UsageError if none is a JSON object.
+    """Sample the messages of a Kafka topic; raise UsageError if none of them is a JSON object.
 
     `servers` is a list of HOST:PORT, separated by commas; `options` are settings of the Kafka client.
     """
@@ -110,7 +110,7 @@ def _sample_topic(servers: str, topic: str, options: Mapping[str, str]) -> Sampl
 
 
 def _source(lines: Sequence[str]) -> Kafka:
-    """Parse the YAML lines of a Kafka source as in a catalog, so that the drafted source can be read for a sample."""
+    """Parse the YAML lines of a Kafka source as a catalog does, so that the sample can be read from that source."""
     only = ["extents:", "  it:", "    declare: pushed (x:string)", "    source:", *(f"      {line}" for line in lines)]
     source = Catalog.read("\n".join(only)).extents["it"].source
     if not isinstance(source, Kafka):
@@ -119,25 +119,31 @@ def _source(lines: Sequence[str]) -> Kafka:
 
 
 def _stamp(message: KafkaMessage) -> int:
-    """The timestamp of a sampled Kafka message in milliseconds, by which messages are sorted."""
+    """Return the timestamp of a sampled Kafka message in milliseconds, by which messages are sorted."""
     return message.stamp
 
 
 def _no_messages(count: int) -> UsageError:
-    """The UsageError that none of `count` received messages has a format that can be sampled."""
+    """Build the error which says that none of the received messages has a format that can be sampled.
+
+    `count` is the number of these messages.
+    """
     return UsageError(f"nothing that can be read among {count} messages", hint="try again while messages come")
 
 
 def _objects(
     raws: Sequence[tuple[bytes, datetime]],
 ) -> tuple[list[Mapping[str, object]], list[datetime], int]:
-    """The JSON objects among messages, flattened to dotted names; their arrival times; how many others there are."""
+    """Return the messages that are JSON objects, their arrival times, and how many others there are.
+
+    Nested members of an object get dotted names.
+    """
     read = [(content, arrival) for raw, arrival in raws if isinstance(content := _json(raw), dict)]
     return [_flatten(content, "") for content, _ in read], [arrival for _, arrival in read], len(raws) - len(read)
 
 
 def _json(raw: bytes) -> object:
-    """Parse the bytes of a message as JSON; if it is not JSON, its text if it is ASCII and not blank, else None."""
+    """Parse a message as JSON; return a message that is not JSON as text, or None if it is blank or not ASCII."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -158,9 +164,10 @@ def _columns(rows: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
 
 
 def _sample_broker(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) -> Sample:
-    """Sample an MQTT topic for `seconds` at broker URL `parts` (`tls` None: plain); UsageError if no usable message.
+    """Sample the messages of an MQTT topic for some seconds; raise UsageError if none of them is usable.
 
-    Messages may be JSON objects, SenML packs or bare values.
+    `parts` is the broker's URL; the connection is plain TCP if `tls` is None. Messages may be JSON objects, SenML packs
+    or bare values.
     """
     levels = topic.split("/")
     named = {index: level[1:-1] for index, level in enumerate(levels) if re.fullmatch(r"\{\w+\}", level)}
@@ -209,9 +216,10 @@ def _sample_broker(parts: SplitResult, topic: str, seconds: float, tls: Tls | No
 def _payloads(
     received: Sequence[tuple[str, bytes, datetime]], value_column: str
 ) -> tuple[str, list[tuple[str, Mapping[str, object]]], list[datetime]]:
-    """The most frequent payload format of messages, and (topic, row) and arrival time of each one in that format.
+    """Find the most frequent payload format of messages; return it with their (topic, row) and arrival times.
 
-    Messages are (topic, payload, arrival time). A bare value becomes a row with one column, `value_column`.
+    Messages are (topic, payload, arrival time). A bare value becomes a row with one column, `value_column`. Messages in
+    other formats are left out.
     """
     by_shape: dict[str, list[tuple[str, Mapping[str, object], datetime]]] = {"json": [], "senml": [], "value": []}
     for topic, raw, arrival in received:
@@ -229,7 +237,10 @@ def _payloads(
 
 
 def _records(content: Sequence[object]) -> dict[str, object]:
-    """The row of a SenML pack: each measurement's last value by the last part of its name; empty if invalid."""
+    """Convert a SenML pack to a row that has each measurement's last value; the row is empty if it is invalid.
+
+    A measurement is named by the last part of its SenML name.
+    """
     base_name, values = "", {}
     for record in content:
         if not isinstance(record, dict):
@@ -242,9 +253,10 @@ def _records(content: Sequence[object]) -> dict[str, object]:
 
 
 def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) -> list[tuple[str, bytes, datetime]]:
-    """Collect an MQTT topic's (topic, payload, arrival) at broker `parts` for some seconds; `tls` None: plain TCP.
+    """Collect the messages of an MQTT topic for some seconds as (topic, payload, arrival time).
 
-    It stops after `seconds`, or after SAMPLE_SIZE messages. UsageError if there is no broker, or if it refuses.
+    `parts` is the broker's URL; the connection is plain TCP if `tls` is None. It stops after `seconds`, or after
+    SAMPLE_SIZE messages. UsageError if there is no broker, or if it refuses.
     """
     mqtt = require_library("paho.mqtt.client", "mqtt")
     received: list[tuple[str, bytes, datetime]] = []
@@ -257,7 +269,7 @@ def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) ->
         client.tls_set_context(client_context(tls))
 
     def subscribe(connection: Any, _: Any, __: Any, code: Any, ___: Any) -> None:
-        """Called by the MQTT client with the broker's answer: subscribe, or stop waiting if `code` is a refusal."""
+        """Subscribe when the broker accepts the connection, or stop waiting if `code` is a refusal."""
         if code.is_failure:
             problems.append(str(code))
             done.set()
@@ -265,7 +277,7 @@ def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) ->
             connection.subscribe(topic, qos=1)
 
     def receive(_: Any, __: Any, message: Any) -> None:
-        """Called by the MQTT client for each message: collect it, and stop waiting after SAMPLE_SIZE messages."""
+        """Collect a message that the MQTT client has received, and stop waiting after SAMPLE_SIZE messages."""
         received.append((message.topic, message.payload, now()))
         if len(received) >= SAMPLE_SIZE:
             done.set()
@@ -286,9 +298,9 @@ def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) ->
 
 
 def _sample_table(parts: SplitResult, path: str) -> Sample:
-    """Sample rows of the PostgreSQL table DATABASE/TABLE (`path`), with types, row count and primary key.
+    """Sample the rows of a PostgreSQL table, and read its column types, number of rows and primary key.
 
-    `parts` is the address. UsageError if the table cannot be read.
+    `path` is DATABASE/TABLE. `parts` is the address. UsageError if the table cannot be read.
     """
     psycopg = require_library("psycopg", "postgresql", "postgresql")
     database, _, table = path.partition("/")

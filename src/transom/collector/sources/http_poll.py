@@ -25,7 +25,7 @@ class HttpConnection:
     """A device behind one URL."""
 
     def __init__(self, device: Device, source: HttpPoll, clients: list[Any], verify: ssl.SSLContext | bool) -> None:
-        """Create the connection to a polled URL; `verify`: whether or how to check servers; `clients`: a shared client.
+        """Create the connection to a polled URL; all connections of a source share the client in `clients`.
 
         It is empty until the first poll. `verify` is whether, or with which certificates, servers are verified.
         """
@@ -35,7 +35,7 @@ class HttpConnection:
         self._verify = verify
 
     async def read(self, results: dict[Device, Mapping[str, object] | Exception]) -> None:
-        """Fetch the device's JSON and put its attributes into `results`; RejectError if it is invalid."""
+        """Fetch a device's JSON response and put its values into `results`; raise RejectError if it is invalid."""
         if not self._clients:
             httpx = require_library("httpx", "http")
             headers = {name: resolve_references(value) for name, value in self.source.headers}
@@ -50,7 +50,7 @@ class HttpConnection:
         results[device] = await asyncio.to_thread(self._fields, raw) if len(raw) > _LARGE else self._fields(raw)
 
     def _fields(self, raw: bytes) -> dict[str, object]:
-        """The attributes' values in a JSON response; RejectError if it is not JSON or lacks a field."""
+        """Return the attributes' values in a JSON response; raise RejectError if it is not JSON or lacks a field."""
         try:
             content = json.loads(raw)
         except RecursionError:
@@ -69,7 +69,7 @@ class HttpConnection:
 
 
 async def _read_body(response: Any) -> bytes:
-    """Read an HTTP response's body; RejectError as soon as it exceeds LARGEST_ANSWER bytes."""
+    """Read an HTTP response's body; raise RejectError as soon as it exceeds LARGEST_ANSWER bytes."""
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk

@@ -41,9 +41,10 @@ class HttpReceiver:
     """The HTTP server of one extent; `receivers` is how many servers share the process's file limit."""
 
     def __init__(self, source: HttpPush, feed: Feed, receivers: int = 1) -> None:
-        """Create one of `receivers` HTTP servers, for one extent; outcomes of recent messages come from its log.
+        """Create the HTTP server of an extent; the outcomes of recent messages are restored from its log.
 
-        So a message that is sent again gets the same answer.
+        So a message that is sent again gets the same answer. There are `receivers` such servers, which share the limit
+        of open files.
         """
         require_library("aiohttp", "http")
         self.source = source
@@ -58,7 +59,7 @@ class HttpReceiver:
         self._server: HttpServer | None = None
 
     async def start(self) -> None:
-        """Listen for HTTP requests at the source's address; Unavailable if the address is in use."""
+        """Listen for HTTP requests at the source's address; raise Unavailable if the address is in use."""
         from transom.collector.sources.http_server import HttpServer
 
         limits = {"max_body_bytes": LARGEST_BODY, "max_connections": self.connections}
@@ -98,7 +99,7 @@ class HttpReceiver:
             await self._server.stop()
 
     def _check(self, request: HttpRequest) -> None:
-        """HttpError if a request's path, method or token is wrong, or if the log cannot be written."""
+        """Raise HttpError if a request's path, method or token is wrong, or if the log cannot be written."""
         from transom.collector.sources.http_server import HttpError
 
         if request.path != self.source.path:
@@ -122,7 +123,7 @@ class HttpReceiver:
         logged = loop.create_future()
 
         def on_logged() -> None:
-            """Called by the thread that writes the log: wake the request whose message is logged."""
+            """Wake the request whose message is logged; the thread that writes the log calls this."""
             loop.call_soon_threadsafe(lambda: None if logged.done() else logged.set_result(None))
 
         duplicate = await self._duplicate(request.key)
@@ -140,7 +141,7 @@ class HttpReceiver:
         return HttpResponse(HTTPStatus.OK, {"taken": duplicate is None})
 
     async def _duplicate(self, key: str | None) -> MessageOutcome | None:
-        """The outcome of the earlier message with this idempotency key; None if it is a new message.
+        """Return the outcome of the earlier message with this idempotency key; None if it is a new message.
 
         It waits if the earlier message is still being decoded.
         """
@@ -151,7 +152,10 @@ class HttpReceiver:
         return self._outcomes.get(key)
 
     async def _feed_message(self, body: bytes, key: str | None, on_logged: Callable[[], None]) -> MessageOutcome:
-        """Queue a POST's `body`, call `on_logged` once it is logged; return its outcome, kept by idempotency `key`."""
+        """Queue a message for the log; return its outcome, and remember it by the message's idempotency key.
+
+        `on_logged` is called when the message is in the log.
+        """
         decoding = asyncio.ensure_future(self._enqueue(body, key, on_logged))
         if key is None:
             return await decoding
@@ -165,9 +169,10 @@ class HttpReceiver:
         return outcome
 
     async def _enqueue(self, body: bytes, key: str | None, on_logged: Callable[[], None]) -> MessageOutcome:
-        """Decode and queue a POST's `body` with idempotency `key`; call `on_logged` once logged; return its outcome.
+        """Decode a message and queue it for the log; return its outcome.
 
-        The outcome is why the message was rejected, if it was.
+        `key` is its idempotency key; `on_logged` is called when it is in the log. The outcome is why the message was
+        rejected, if it was.
         """
         if len(body) > _LARGE:
             rejection = await asyncio.to_thread(self.feed.enqueue, body, {}, "POST", key, on_logged)
@@ -179,7 +184,7 @@ class HttpReceiver:
 
 
 def connection_limit(receivers: int) -> int:
-    """How many connections each of `receivers` HTTP servers may have, by the process's limit of open files.
+    """Return how many connections each of `receivers` HTTP servers may have under the limit of open files.
 
     At least 4 per receiver.
     """
@@ -189,9 +194,10 @@ def connection_limit(receivers: int) -> int:
 
 
 def _token(source: HttpPush, name: str) -> str | None:
-    """The token that senders must present, None if none is needed; `name` is the extent, for errors.
+    """Return the token that senders of messages must present, or None if none is needed.
 
-    UsageError if the token is empty, or if there is none although other machines can connect.
+    `name` is the name of the extent, for errors. UsageError if the token is empty, or if there is none although other
+    machines can connect.
     """
     token = None if source.token is None else resolve_references(source.token)
     if token == "":

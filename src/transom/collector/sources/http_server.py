@@ -35,7 +35,7 @@ class HttpError(Exception):
     """A request that gets an error response."""
 
     def __init__(self, status: HTTPStatus, detail: str | None = None) -> None:
-        """The error response to a refused request; `detail` is for the client, by default the status text."""
+        """Create the error response to a refused request; the client sees `detail`, by default the status text."""
         super().__init__(status.phrase)
         self.status = status
         self.detail = detail or status.phrase
@@ -73,7 +73,7 @@ class HttpServer:
         max_connections: int,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Create a server: `check` may refuse a request by its headers, `handle` gets its body; `tls` None: plain HTTP.
+        """Create an HTTP server: `check` may refuse a request by its headers, and `handle` responds to it.
 
         It does not listen yet. With `tls`, each connection begins with a TLS handshake.
         """
@@ -88,7 +88,7 @@ class HttpServer:
         self.error: str | None = None
 
     async def start(self, host: str, port: int) -> None:
-        """Listen on a host and port (0: any free port); OSError if that is not possible."""
+        """Listen on a host and port (0: any free port); raise OSError if that is not possible."""
         logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # invalid requests are the client's errors
         self._limited_server = _LimitedServer(self._respond, self._max_connections, self._tls)
         self._runner = web.ServerRunner(self._limited_server, shutdown_timeout=1.0)
@@ -126,7 +126,7 @@ class HttpServer:
         return response
 
     async def _result(self, request: web.BaseRequest) -> HttpResponse:
-        """Check a request's headers, read its body and pass it to the handler; HttpError if refused."""
+        """Check a request's headers, read its body and pass it to the handler; raise HttpError if it is refused."""
         headers = request.headers
         head = HttpRequest(
             request.method, request.path, _single_header(headers, "Authorization") or "", _message_key(headers)
@@ -148,7 +148,7 @@ class HttpServer:
         return await self._handle_body(head, await self._body(request))
 
     async def _body(self, request: web.BaseRequest) -> bytes:
-        """Read the body of a request; HttpError if it is longer than allowed, or takes over DEADLINE seconds."""
+        """Read a request's body; raise HttpError if it is too long, or takes more than DEADLINE seconds."""
         body = bytearray()
         try:
             async with asyncio.timeout(DEADLINE):
@@ -162,7 +162,10 @@ class HttpServer:
 
 
 def _single_header(headers: CIMultiDictProxy[str], name: str) -> str | None:
-    """The value of an HTTP header, None if absent; HttpError if it occurs twice, as a proxy may use either."""
+    """Return the value of an HTTP header, or None; raise HttpError if the header occurs twice.
+
+    A proxy may use either of two.
+    """
     values = headers.getall(name, [])
     if len(values) > 1:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{len(values)} headers {name}")
@@ -170,7 +173,7 @@ def _single_header(headers: CIMultiDictProxy[str], name: str) -> str | None:
 
 
 def _message_key(headers: CIMultiDictProxy[str]) -> str | None:
-    """The Idempotency-Key header of a request, None if absent; HttpError unless it is short printable ASCII."""
+    """Return a request's Idempotency-Key header, or None; raise HttpError unless it is short printable ASCII."""
     key = _single_header(headers, "Idempotency-Key")
     if key is not None and not (key.isascii() and key.isprintable() and len(key) <= _KEY):
         raise HttpError(HTTPStatus.BAD_REQUEST, f"Idempotency-Key is not up to {_KEY} characters of ASCII")
@@ -186,7 +189,10 @@ class _LimitedServer(web.Server):
         max_connections: int,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """A server: `handler` answers requests; over `max_connections` the longest idle is dropped; `tls`: HTTPS."""
+        """Create an HTTP server that drops the connection idle for longest if there are too many connections.
+
+        It is HTTPS if `tls` is set.
+        """
         super().__init__(
             handler,
             access_log=None,
@@ -203,7 +209,7 @@ class _LimitedServer(web.Server):
         self._deadlines: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
 
     def __call__(self) -> RequestHandler:
-        """Called by asyncio for each new connection: create its protocol, with a TLS handshake if set."""
+        """Create the protocol that handles a new connection; with TLS, it begins with the handshake."""
         if self._tls is None:
             return super().__call__()
         return TlsHandshake(self._tls, self, super().__call__)  # type: ignore[return-value]
@@ -214,23 +220,23 @@ class _LimitedServer(web.Server):
         self.begin(handler, transport)
 
     def begin(self, protocol: asyncio.BaseProtocol, transport: asyncio.Transport) -> None:
-        """Count a connection and start its deadline; above the limit, drop the one idle for longest."""
+        """Count a connection and start its deadline; above the limit, drop the connection idle for longest."""
         self._open[protocol] = transport
         self._start_deadline(protocol)
         if len(self._open) > self._max_connections:
             self._drop(next(iter(self._deadlines)))
 
     def end(self, protocol: asyncio.BaseProtocol) -> None:
-        """Stop counting a connection that is closed, or that goes on with another protocol."""
+        """Stop counting a connection that is closed, or that another protocol has taken over."""
         self._forget(protocol)
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
-        """Called by aiohttp when an HTTP connection has closed (`exc`: its error, if any): stop counting it."""
+        """Stop counting an HTTP connection that has closed; aiohttp calls this."""
         self._forget(handler)
         super().connection_lost(handler, exc)
 
     def busy(self, handler: RequestHandler) -> _BusyConnection:
-        """Context manager for the handling of a request, in which the connection has no deadline."""
+        """Return a context manager for handling a request, during which its connection has no deadline."""
         return _BusyConnection(self, handler)
 
     def _start_deadline(self, handler: asyncio.BaseProtocol) -> None:
@@ -250,7 +256,7 @@ class _LimitedServer(web.Server):
         self._open.pop(handler, None)
 
     def _drop(self, handler: asyncio.BaseProtocol) -> None:
-        """Abort a connection that is too slow or one too many, and stop counting it."""
+        """Abort a connection that is too slow or exceeds the limit, and stop counting it."""
         transport = self._open.get(handler)
         self._forget(handler)
         if transport is not None:
@@ -261,7 +267,7 @@ class _BusyConnection:
     """Suspends the deadline of a connection while a request is handled."""
 
     def __init__(self, server: _LimitedServer, handler: RequestHandler) -> None:
-        """Create the context manager in which a connection, the one of `handler`, has no deadline."""
+        """Create the context manager in which the connection of `handler` has no deadline."""
         self._server = server
         self._handler = handler
 

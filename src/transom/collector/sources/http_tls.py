@@ -24,7 +24,7 @@ class ConnectionCounter(Protocol):
         """Count a new connection and start its deadline; above the limit, this drops another connection."""
 
     def end(self, protocol: asyncio.BaseProtocol) -> None:
-        """Stop counting a connection that is closed, or that goes on with another protocol."""
+        """Stop counting a connection that is closed, or that another protocol has taken over."""
 
 
 class TlsHandshake(asyncio.Protocol):
@@ -33,7 +33,10 @@ class TlsHandshake(asyncio.Protocol):
     def __init__(
         self, context: ssl.SSLContext, counter: ConnectionCounter, make_handler: Callable[[], RequestHandler]
     ) -> None:
-        """A connection in TLS handshake by `context`, counted in `counter`; then `make_handler` makes its HTTP part."""
+        """Create the protocol of a connection in its TLS handshake; then the protocol of `make_handler` takes over.
+
+        The connection is counted in `counter`.
+        """
         self._context = context
         self._counter = counter
         self._make_handler = make_handler
@@ -53,7 +56,7 @@ class TlsHandshake(asyncio.Protocol):
         self._early_data += data
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called if the connection closes during its TLS handshake (`exc`: its error, if any): stop counting it."""
+        """Stop counting a connection that closes during its TLS handshake."""
         self._is_lost = True
         self._counter.end(self)
 

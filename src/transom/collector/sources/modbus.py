@@ -53,7 +53,7 @@ class ModbusConnection:
                 results[device] = error
 
     async def _connect(self) -> Any:
-        """The connected Modbus client, (re)connected if necessary; ConnectionError if it cannot."""
+        """Return the Modbus client, connected again if necessary; raise ConnectionError if that fails."""
         pymodbus = require_library("pymodbus.client", "modbus")
         if self._client is None:
             host, _, port = resolve_references(self.devices[0].address).rpartition(":")
@@ -66,7 +66,7 @@ class ModbusConnection:
         return self._client
 
     async def _read_register(self, client: Any, device: Device, register: Register) -> object:
-        """Read the value of one register of a device; ValueError if the device reports an error."""
+        """Read the value of one register of a device; raise ValueError if the device reports an error."""
         read_function = {
             RegisterSpace.HOLDING: client.read_holding_registers,
             RegisterSpace.INPUT: client.read_input_registers,
@@ -80,7 +80,7 @@ class ModbusConnection:
         return decode_registers(register, [int(response.bits[0])] if is_bit else response.registers)
 
     def reset(self) -> None:
-        """Close the connection, so that a late response is not taken for that of the next request."""
+        """Close the connection, so that no late response is taken for the response to the next request."""
         if self._client is not None:
             self._client.close()
             self._client = None

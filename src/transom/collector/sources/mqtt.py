@@ -30,13 +30,13 @@ _READ_SIZE = 1 << 18
 
 
 def message_token(packet_id: int, topic: str, payload: bytes) -> str:
-    """The text by which a redelivered MQTT message is recognised: packet id, and hash of topic and payload."""
+    """Return the text by which a redelivered message is recognised: packet id, and hash of topic and payload."""
     digest = hashlib.blake2b(topic.encode() + b"\0" + payload, digest_size=12).hexdigest()
     return f"{packet_id}:{digest}"
 
 
 def _bounded_client(mqtt: Any) -> Any:
-    """A subclass of the MQTT library's client that truncates packets above `LARGEST_PACKET` bytes.
+    """Return a subclass of the MQTT library's client that truncates packets above `LARGEST_PACKET` bytes.
 
     Their messages are then rejected as too large. Closing the connection would not help, as the broker would redeliver
     the message. Announcing the limit to an MQTT 5 broker would silently lose the message.
@@ -107,23 +107,23 @@ class MqttSubscriber:
         client.loop_start()
 
     def _connected(self, client: Any, data: Any, flags: Any, code: Any, properties: Any) -> None:
-        """Called when the broker has answered: subscribe to the topic, or note why it refuses."""
+        """Subscribe to the topic when the broker has accepted the connection, or note why it refuses."""
         self.problem = f"the broker refuses: {code}" if code.is_failure else None
         if not code.is_failure:
             client.subscribe(self.source.filter, qos=1)
 
     def _connect_failed(self, client: Any, data: Any) -> None:
-        """Called when the broker cannot be reached: note why, for the operator."""
+        """Note, for the operator, why the broker cannot be reached."""
         error = sys.exc_info()[1]  # the library calls this from its exception handler
         self.problem = f"no connection to the broker: {'' if error is None else error_text(error)}"
 
     def _disconnected(self, client: Any, data: Any, flags: Any, code: Any, properties: Any) -> None:
-        """Called when the connection to the broker has ended: note why, if it broke."""
+        """Note why the connection to the broker broke, unless it was closed on purpose."""
         if code.is_failure and self.problem is None:
             self.problem = f"the connection broke: {code}"
 
     def _receive(self, client: Any, data: Any, message: Any) -> None:
-        """Called for each message: pass it to the feed; an error is noted as the extent's problem."""
+        """Pass a received message to the feed; an error is noted as the extent's problem."""
         try:
             self._feed_message(client, message)
         except Exception as error:  # it would silently end the library's thread, and with it the extent
@@ -138,7 +138,7 @@ class MqttSubscriber:
         token = message_token(packet_id, message.topic, message.payload)
 
         def acknowledge() -> None:
-            """Called once the message is in the log: acknowledge it to the broker."""
+            """Acknowledge the message to the broker, once it is in the log."""
             client.ack(packet_id, qos)
 
         if message.dup and self._token_by_packet.get(str(packet_id)) == token:
@@ -148,7 +148,7 @@ class MqttSubscriber:
         self.feed.enqueue(message.payload, self._topic_attributes(message.topic), message.topic, token, acknowledge)
 
     def _topic_attributes(self, topic: str) -> dict[str, object] | RejectError:
-        """The attributes in the levels of a topic; a RejectError is returned if it has too few levels."""
+        """Return the attributes in the levels of a topic, or a RejectError if it has too few levels."""
         parts = topic.split("/")
         levels = self.source.levels
         if levels and levels[-1][0] >= len(parts):

@@ -18,7 +18,7 @@ class OpcUaConnection:
     """The sites whose nodes are on one server."""
 
     def __init__(self, devices: Sequence[Device], source: OpcUa) -> None:
-        """Create the connection to one OPC UA server, for the sites on it; connects at the first read."""
+        """Create the connection to one OPC UA server for the sites on it; it connects at the first read."""
         self.devices = devices
         self.source = source
         self._client: Any = None
@@ -26,7 +26,7 @@ class OpcUaConnection:
         self._closing: set[asyncio.Future[None]] = set()
 
     async def read(self, results: dict[Device, Mapping[str, object] | Exception]) -> None:
-        """Read all sites' nodes with one request into `results`; a bad status is an error of its site only."""
+        """Read the nodes of all sites with one request into `results`; a bad status affects only its own site."""
         asyncua = require_library("asyncua", "opcua")
         if self._client is None:
             await self._connect(asyncua)

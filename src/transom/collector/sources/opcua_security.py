@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def secure_client(client: Any, tls: Tls) -> None:
-    """Make an OPC UA client sign and encrypt; SSLCertVerificationError if the server cannot be trusted.
+    """Make an OPC UA client sign and encrypt; raise SSLCertVerificationError if the server cannot be trusted.
 
     The policy is Basic256Sha256. The channel uses the key of the verified certificate, so nobody else can answer for
     the server.
@@ -51,7 +51,7 @@ async def secure_client(client: Any, tls: Tls) -> None:
 
 
 def trusted_certificates(tls: Tls) -> list[Certificate]:
-    """The certificates in the declared file `ca`: of certificate authorities, or of servers themselves."""
+    """Read the certificates in the declared file `ca`: those of certificate authorities, or of servers themselves."""
     x509 = require_library("cryptography.x509", "opcua")
     certificates: list[Certificate] = x509.load_pem_x509_certificates(Path(tls.ca or "").read_bytes())
     return certificates
@@ -60,7 +60,7 @@ def trusted_certificates(tls: Tls) -> list[Certificate]:
 def check_certificate(
     certificate: Certificate, trusted: list[Certificate], host: str, now: datetime | None = None
 ) -> None:
-    """SSLCertVerificationError unless a server certificate is trusted, valid now, and for this host.
+    """Raise SSLCertVerificationError unless a server certificate is trusted, valid now, and for this host.
 
     The messages are those of OpenSSL. `now` is the current time by default.
     """
@@ -91,7 +91,7 @@ def _is_issued_by(certificate: Certificate, authority: Certificate) -> bool:
 
 
 def _names(certificate: Certificate) -> Any:
-    """The extension with a certificate's subject alternative names; None if the certificate has none."""
+    """Return the extension with a certificate's subject alternative names; None if the certificate has none."""
     x509 = require_library("cryptography.x509", "opcua")
     try:
         return certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
@@ -112,7 +112,7 @@ def _is_for_host(certificate: Certificate, host: str) -> bool:
 
 
 def _first_certificate(chain: bytes) -> bytes:
-    """The first certificate of a concatenated DER chain: the server's; authorities' may follow."""
+    """Return the server's certificate, which is the first in a concatenated chain of certificates in DER."""
     if chain[:2] != b"\x30\x82":
         return chain
     return chain[: 4 + int.from_bytes(chain[2:4], "big")]

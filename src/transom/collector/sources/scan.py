@@ -35,7 +35,7 @@ class Scanner:
     def __init__(
         self, extent: Extent, source: Postgres, log: LogWriter, calendar: Calendar, clock: Callable[[], datetime] = now
     ) -> None:
-        """Create the logger of a PostgreSQL table's changes; the content that it last read is restored from its log."""
+        """Create the scanner that logs a PostgreSQL table's changes; it restores the last content from its log."""
         self.extent = extent
         self.source = source
         self.log = log
@@ -78,7 +78,10 @@ class Scanner:
                 await wait_for_stop(stop, RETRY)
 
     def next(self) -> int:
-        """The tick at which the table is read next; missed ticks are logged as a gap, so no reader waits for them."""
+        """Return the tick at which the table is read next; missed ticks are logged as a gap.
+
+        So no reader waits for them.
+        """
         tick, every, latest = self.calendar.tick_of(self.clock()), self.source.every, self.log.latest
         if latest < 0:
             return tick
@@ -143,7 +146,7 @@ class Scanner:
         return True
 
     def _apply_changes(self, deleted: Mapping[Row, int], inserted: list[Row], rejected_texts: set[str]) -> None:
-        """After the table's changes are logged: update the remembered rows by them, and the texts of rejected rows."""
+        """Update the remembered rows, and texts of rejected rows, after the table's changes have been logged."""
         self._rejected_texts = rejected_texts
         self._current_rows.subtract(deleted)
         self._current_rows.update(inserted)
@@ -154,7 +157,7 @@ class Scanner:
         self.counts["rows that left"] += sum(deleted.values())
 
     def _tick_before_next(self, tick: int) -> int:
-        """The last tick before the table is read next after `tick`; the content read at `tick` is valid until then."""
+        """Return the last tick before the next reading, up to which the content read at `tick` is valid."""
         return (tick // self.source.every + 1) * self.source.every - 1
 
     def _read(self) -> Iterator[tuple[object, ...]]:
@@ -174,7 +177,7 @@ class Scanner:
     def _compare_with_retry(
         self, tick: int, moment: datetime
     ) -> tuple[list[LogRecord], dict[Row, int], list[Row], set[str]]:
-        """Read the table as `_compare` does, a second time with dates as text if Python cannot hold one."""
+        """Compare the table with its last content; if Python cannot hold a date, repeat it with dates as text."""
         try:
             return self._compare(tick, moment)
         except self._psycopg.DataError:
@@ -184,10 +187,11 @@ class Scanner:
             return self._compare(tick, moment)
 
     def _compare(self, tick: int, moment: datetime) -> tuple[list[LogRecord], dict[Row, int], list[Row], set[str]]:
-        """Read the table: log entries of new rejections, rows deleted, rows inserted since last time, rejected texts.
+        """Read the table; return its new rejections, deleted rows, inserted rows and the texts of rejected rows.
 
-        A rejected row is logged once as long as it remains. A row that is known in the database's representation is not
-        converted again, because most rows of a table do not change.
+        They are the changes since the table was last read; rejections are entries for the log. A rejected row is logged
+        once as long as it remains. A row that is known in the database's representation is not converted again, because
+        most rows of a table do not change.
         """
         deleted, inserted = dict(self._current_rows), []
         rejections: list[LogRecord] = []
@@ -215,7 +219,7 @@ class Scanner:
         return rejections, deleted, inserted, rejected_texts
 
     def _rejected_record(self, text: str, why: str, tick: int, moment: datetime) -> LogRecord:
-        """The dead letter, at `tick` and wall-clock `moment`, of a table row (`text`), and `why` it does not fit."""
+        """Build the dead letter of a table row that does not fit the extent; `why` is the reason."""
         raw = text.encode("utf-8", "replace")[:MAX_MESSAGE_BYTES]
         return LogRecord(
             LogRecordKind.DEAD, tick, moment, None, self.source.table, None, raw, RejectReason.TYPE, why[:1000]
@@ -229,18 +233,18 @@ def read_dates_as_text(connection: Any) -> None:
     from psycopg.types import datetime as dates
 
     def lenient(strict: type[Loader]) -> type[Loader]:
-        """Derive from psycopg's loader of a type one that returns text if the `strict` one refuses."""
+        """Derive a loader of psycopg that returns text when the loader `strict` refuses a value."""
 
         class Lenient(Loader):
             """Loads a value, or its text if Python cannot represent it."""
 
             def __init__(self, oid: int, context: Any = None) -> None:
-                """Create psycopg's loader of the same database type, to try it first."""
+                """Create the strict loader of the same database type, which is tried first."""
                 super().__init__(oid, context)
                 self._strict = strict(oid, context)
 
             def load(self, data: Any) -> object:
-                """The value in the database's bytes; its text if Python cannot represent it."""
+                """Convert bytes from the database to a value, or to text if Python cannot represent it."""
                 try:
                     return self._strict.load(data)
                 except DataError:
@@ -253,7 +257,7 @@ def read_dates_as_text(connection: Any) -> None:
 
 
 def _is_known(row: Row, current_rows: Mapping[Row, int]) -> bool:
-    """Whether a database row is in `current_rows`, the table's rows when last read; False if it is unhashable."""
+    """Whether a row is among the table's rows when it was last read; False if the row cannot be hashed."""
     try:
         return row in current_rows
     except TypeError:
