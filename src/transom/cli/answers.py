@@ -30,7 +30,10 @@ def print_answer(
     *,
     escape_formulas: bool,
 ) -> None:
-    """Print a view of an answer, over RDF from `start` to `until`; `escape_formulas` disarms formulas of CSV."""
+    """Print an answer in a format; `escape_formulas` disarms texts in CSV that spreadsheets would run as formulas.
+
+    An RDF answer is printed from tick `start` to `until`.
+    """
     if answer_format == "table":
         print_table(query.semantics.table(answer, start, until, view))
         return

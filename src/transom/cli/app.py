@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def print_version(requested: bool) -> None:
-    """Callback of `--version`: if it was `requested`, print the version and exit."""
+    """Print the version and exit if the option `--version` is `requested`."""
     if requested:
         say(f"transom {__version__}")
         raise typer.Exit
@@ -261,7 +261,10 @@ def picture(
 
 
 def picture_paths(sources: Sequence[QuerySource], output_path: Path) -> dict[QuerySource, Path]:
-    """The file to draw each query into: `output_path`, or for several queries NAME.svg in that folder, made anew."""
+    """Return the file to draw each query into: `output_path` or, for several queries, NAME.svg in that folder.
+
+    The folder is created.
+    """
     if len(sources) == 1:
         from transom.reports import PICTURE_ENDINGS, check_drawing_name
 
@@ -364,7 +367,7 @@ app.command(cls=Command)(collect.init)
 
 @contextmanager
 def progress_bar(query: Query[Any]) -> Iterator[Callable[[str], None] | None]:
-    """Show a progress bar while a query is evaluated; yields a function that shows a step, None without a terminal."""
+    """Show a progress bar during an evaluation; yield a function that shows a step, or None without a terminal."""
     if output.is_quiet() or not (sys.stderr.isatty() and sys.stdout.isatty()):
         yield None
         return

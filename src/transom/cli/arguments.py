@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 def hide_flag_types(params: list[Any]) -> list[Any]:
-    """Remove the type `<bool>` of options without a value from `--help`; returns the parameters of a command."""
+    """Remove the type `<bool>` of options without a value from `--help`; return the parameters of a command."""
     for param in params:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
@@ -22,7 +22,7 @@ class Command(TyperCommand):
     """A command whose help shows no type beside options without a value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters of the command and its help option."""
+        """Return the parameters of the command and its help option."""
         return hide_flag_types(super().get_params(ctx))
 
 
@@ -30,7 +30,7 @@ class CommandGroup(TyperGroup):
     """`transom` itself; its help shows no type beside options without a value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The options before any command."""
+        """Return the options that may precede the name of a command."""
         return hide_flag_types(super().get_params(ctx))
 
 

@@ -77,7 +77,7 @@ def check(
 
 
 def print_query_report(query: Query[Any], name: str, verdict: str, engines: str) -> None:
-    """Print the verdict on a query, what it gives, its state bound, and the engines that run it."""
+    """Print the verdict on a query, its kind of answer and columns, its state bound, and the engines that run it."""
     remark(f"{name}: {verdict}\n  gives {RESULT_KIND_LABELS[query.result_kind]}: {', '.join(query.columns)}")
     remark(f"  remembers {query.state} {query.semantics.unit}\n  runs on: {engines}")
     for hint in query.state.hints:
@@ -88,7 +88,7 @@ class Totals:
     """How many queries of a command have each outcome, and the exit code: the highest code of a query."""
 
     def __init__(self, outcomes: Iterable[str] = ("fine", "with warnings")) -> None:
-        """No query so far; `outcomes` are printed in this order, and queries that are wrong come last."""
+        """Start without any query; `outcomes` are printed in this order, and wrong queries come last."""
         self.counts = dict.fromkeys((*outcomes, "wrong"), 0)
         self.exit_code = 0
 
@@ -98,7 +98,7 @@ class Totals:
         self.exit_code = max(self.exit_code, exit_code)
 
     def add_error(self, source: QuerySource, error: TransomError, queries: int) -> None:
-        """Count and print the error of one of several `queries`; the error of a single query is raised again."""
+        """Count and print the error of one of several queries; the error of a command's only query is raised."""
         if queries == 1:
             raise error
         if error.source is None and error.span is None:
@@ -107,7 +107,7 @@ class Totals:
         self.add("wrong", error.exit_code)
 
     def finish(self, queries: int) -> None:
-        """Print the totals of several `queries`, and exit with their code unless it is 0."""
+        """Print the totals of several queries, and exit with their exit code unless it is 0."""
         if queries > 1:
             parts = (f"{count} {outcome}" for outcome, count in self.counts.items() if count)
             remark(f"{queries} queries: {', '.join(parts)}")
@@ -152,7 +152,10 @@ def fmt(
 
 
 def report_format(name: str, *, changed: bool, verify: bool) -> None:
-    """Print whether `fmt` left a query as it was, changed it, or would change it: that also if the command is quiet."""
+    """Print whether `fmt` changed a query or found it in canonical form; with `verify`, whether it would change.
+
+    That it would change is printed even if the command is quiet.
+    """
     if not changed:
         remark(f"{name}: is in canonical form")
     elif verify:

@@ -74,7 +74,7 @@ def init(
 
 
 def parse_setting(text: str) -> tuple[str, str]:
-    """Parse the Kafka setting NAME=VALUE of `--option`; UsageError if there is no name or no equals sign."""
+    """Parse the Kafka setting NAME=VALUE of `--option`; raise UsageError if there is no name or no equals sign."""
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise UsageError(f"--option {text!r} is no setting", hint="write for example security.protocol=SSL")
@@ -82,13 +82,13 @@ def parse_setting(text: str) -> tuple[str, str]:
 
 
 def describe_counts(counts: Counter[str]) -> str:
-    """Text with the number of rows that the collector wrote, then the other counts by reason, such as rejections."""
+    """Describe how many rows the collector wrote, then its other counts by reason, such as rejections."""
     reasons = [f"{count:,} {reason}" for reason, count in sorted(counts.items()) if reason != "rows"]
     return ", ".join([f"{counts['rows']:,} rows", *reasons])
 
 
 def parse_seconds(text: str, option: str) -> float:
-    """Parse a positive duration, such as `1 s`, to seconds; UsageError names the command-line option."""
+    """Parse a positive duration, such as `1 s`, to seconds; raise a UsageError about `option` if it is invalid."""
     from transom.model.time import read_duration
 
     try:

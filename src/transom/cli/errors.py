@@ -32,7 +32,7 @@ TEMPORARY_ERRNOS = frozenset(
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Print errors raised in the block, of Transom, Spark and the operating system, without a traceback, and exit."""
+    """Print errors that the block raises (of Transom, Spark or the operating system) without a traceback, and exit."""
     try:
         yield
     except TransomError as error:

@@ -46,11 +46,11 @@ class QuerySource(Record):
         return Path("catalog.yaml") if self.file is None else self.file.parent / "catalog.yaml"
 
     def read(self) -> str:
-        """The text of the query; QueryError if it is not UTF-8, UsageError if the file cannot be read."""
+        """Return the text of the query; raise QueryError if it is not UTF-8, UsageError if the file cannot be read."""
         return read_text(self.file) if self.file is not None else self.text or ""
 
     def language_of(self, text: str) -> str:
-        """The language of the query: that of `--language` or of the file's ending, else the one that parses `text`."""
+        """Return the query's language: that of `--language`, of the file's ending, or the one that parses `text`."""
         from transom.languages.registry import BY_ENDING
 
         if self.language is not None:
@@ -68,7 +68,7 @@ class QuerySource(Record):
 
 
 def detect_language(text: str) -> str:
-    """The only language whose grammar accepts `text`; UsageError if there is none, or more than one."""
+    """Return the only language whose grammar accepts `text`; raise UsageError if there is none, or more than one."""
     from transom.languages.registry import LANGUAGES
 
     accepting = []
@@ -89,7 +89,7 @@ def detect_language(text: str) -> str:
 
 
 def query_source(file: Path | None, text: str | None, language: str | None) -> QuerySource:
-    """The one query of a command: `file`, stdin if that is `-`, or the `text` of `--query`."""
+    """Return the only query of a command, from `file` (stdin if it is `-`) or the `text` of `--query`."""
     (source,) = query_sources([] if file is None else [file], text, language, folders=False)
     return source
 
@@ -97,7 +97,7 @@ def query_source(file: Path | None, text: str | None, language: str | None) -> Q
 def query_sources(
     files: Sequence[Path], text: str | None, language: str | None, *, folders: bool = True
 ) -> list[QuerySource]:
-    """The queries of a command: files, stdin for `-`, with `folders` all queries below them, or the text of `--query`.
+    """Return the queries of a command, from files, stdin for `-`, folders, or the text of `--query`.
 
     A query that is named twice is loaded once. UsageError if there is no query at all.
     """
@@ -120,7 +120,7 @@ def query_sources(
 
 
 def queries_below(folder: Path) -> list[Path]:
-    """The files with the ending of a language in a folder and the folders below, hidden ones left out, by name."""
+    """Return the query files in a folder and the folders below it, sorted by name, without hidden ones."""
     from transom.languages.registry import BY_ENDING
 
     files = sorted(
@@ -137,7 +137,7 @@ def queries_below(folder: Path) -> list[Path]:
 
 
 def read_stdin() -> str:
-    """Read a query from stdin as UTF-8; QueryError if it is not."""
+    """Read a query from stdin as UTF-8; raise QueryError if it is not."""
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -147,9 +147,10 @@ def read_stdin() -> str:
 def load_query(
     source: QuerySource, catalog: Path | None, parameters: list[str] | None = None, without: list[str] | None = None
 ) -> Query[Any]:
-    """Compile a query; catalog None: the one beside it; `parameters`: NAME=VALUE; `without`: disabled rules.
+    """Compile a query against a catalog, by default the one beside the query's file.
 
-    The compiler is imported here, since `--help` does not need it.
+    `parameters` are texts NAME=VALUE, and `without` names optimizer rules to leave out. The compiler is imported here,
+    since `--help` does not need it.
     """
     with pause_garbage_collection():
         return _compile_source(source, catalog, parameters, without)
@@ -157,7 +158,7 @@ def load_query(
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection in the block, which creates many objects that are never freed."""
+    """Disable garbage collection in the block, because it creates many objects that are never freed."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -170,7 +171,7 @@ def pause_garbage_collection() -> Iterator[None]:
 def _compile_source(
     source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None
 ) -> Query[Any]:
-    """Compile a query; catalog None: the one beside it; `parameters`: NAME=VALUE; `without`: disabled rules."""
+    """Compile a query against a catalog, as `load_query` does but without a pause of garbage collection."""
     from transom.catalog.catalog import Catalog
     from transom.compiler import compile
 
@@ -193,7 +194,7 @@ def _compile_source(
 
 
 def parse_parameter(text: str) -> tuple[str, Value]:
-    """Parse a query parameter NAME=VALUE: a number or boolean if it looks like one, else a string, as always in quotes.
+    """Parse a query parameter NAME=VALUE; a value that is no number or boolean, or is in quotes, is a string.
 
     >>> parse_parameter("mycar=o1"), parse_parameter("limit=5"), parse_parameter("mycar='5'")
     (('mycar', 'o1'), ('limit', 5), ('mycar', '5'))
@@ -214,7 +215,7 @@ def parse_parameter(text: str) -> tuple[str, Value]:
 
 
 def read_text(file: Path) -> str:
-    """Read a query file as UTF-8; QueryError if it is not, UsageError if it cannot be read."""
+    """Read a query file as UTF-8; raise QueryError if it is not, UsageError if it cannot be read."""
     try:
         return file.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -224,7 +225,7 @@ def read_text(file: Path) -> str:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a UTF-8 text file; UsageError if that fails."""
+    """Write a UTF-8 text file; raise UsageError if that fails."""
     try:
         file.write_text(text, "utf-8")
     except OSError as error:

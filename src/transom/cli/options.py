@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
 
 def parse_tick(text: str | None, option: str, query: Query[Any]) -> int | None:
-    """Parse a time `option`'s `text` to a tick: number, duration since the epoch, ISO 8601 or `now`; None if absent."""
+    """Parse the time of an option to a tick; it is a number, a duration, ISO 8601 text or `now`; None if absent.
+
+    A duration counts from the epoch.
+    """
     return None if text is None else parse_time(text, option, query.catalog.calendar)
 
 
 def parse_first_shown(text: str | None, query: Query[Any]) -> int:
-    """Parse the time of `--from` to the first tick that is printed: the first whose instant is that time or later."""
+    """Parse the time of `--from` to the first tick that is printed, the first one at that time or later."""
     if text is None:
         return 0
     try:
@@ -40,7 +43,10 @@ def parse_first_shown(text: str | None, query: Query[Any]) -> int:
 
 
 def answer_view(query: Query[Any], time: TimeStyle | None, first: str | None = None, *, empty: bool = True) -> View:
-    """The view that prints an answer: times by `--time`, from tick `first` on, with or without empty windows."""
+    """Choose how an answer is printed: its times, its first tick, and whether empty windows are shown.
+
+    The choices are those of `--time`, `--from` and `--no-empty`.
+    """
     from transom.model.view import View
 
     calendar = query.catalog.calendar
@@ -50,7 +56,7 @@ def answer_view(query: Query[Any], time: TimeStyle | None, first: str | None = N
 
 @contextmanager
 def report_warnings() -> Iterator[None]:
-    """Print each RunWarning that the block issues as one line, after the block has ended."""
+    """Print each RunWarning of the block as one line, after the block has ended."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
         yield
@@ -60,13 +66,13 @@ def report_warnings() -> Iterator[None]:
 
 
 def query_warnings(query: Query[Any]) -> list[str]:
-    """The warnings of a query as lines, and one more if its state is unbounded."""
+    """Return the warnings about a query as lines, with one more if its state is unbounded."""
     lines = [remark.line(query.text, query.name, "warning: ") for remark in query.warnings]
     return lines if query.state.bounded else [*lines, f"warning: {unbounded_warning(query)}"]
 
 
 def unbounded_warning(query: Query[Any]) -> str:
-    """The warning about a query whose state has no bound."""
+    """Return the warning about a query whose state has no bound."""
     return f"this query needs memory without limit: {query.state.formula}"
 
 
@@ -79,7 +85,10 @@ def print_query_warnings(query: Query[Any], *, err: bool = True) -> None:
 def load_checked(
     source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None = None
 ) -> Query[Any]:
-    """Compile a query and print its warnings; with `--strict`, QueryError if there is one, before any data is read."""
+    """Compile a query and print its warnings; with `--strict`, raise QueryError if there is one.
+
+    So the command fails before any data is read.
+    """
     query = load_query(source, catalog, parameters, without)
     print_query_warnings(query)
     if is_strict() and query_warnings(query):

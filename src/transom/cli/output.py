@@ -23,7 +23,7 @@ class Verbosity:
     """What a command prints beside its answer (`quiet`: no remarks), and whether a warning fails it (`strict`)."""
 
     def __init__(self, quiet: bool = False, strict: bool = False) -> None:
-        """The options `--quiet` and `--strict` of a command that has printed no warning yet."""
+        """Start with the options `--quiet` and `--strict`, before any warning is printed."""
         self.quiet = quiet
         self.strict = strict
         self.warnings = 0
@@ -34,7 +34,7 @@ _verbosity = Verbosity()
 
 
 def set_verbosity(*, quiet: bool = False, strict: bool = False) -> None:
-    """Set `--quiet` and `--strict` for the command that begins, which has printed no warning yet."""
+    """Set `--quiet` and `--strict` for the command that begins, and forget earlier warnings."""
     global _verbosity
     _verbosity = Verbosity(quiet, strict)
 
@@ -45,7 +45,7 @@ def is_quiet() -> bool:
 
 
 def is_strict() -> bool:
-    """Whether a warning fails the command."""
+    """Whether the command fails if it prints a warning."""
     return _verbosity.strict
 
 
@@ -56,7 +56,7 @@ def warn(text: str, *, err: bool = True) -> None:
 
 
 def remark(text: str, style: str = "", *, err: bool = False) -> None:
-    """Print a line that is no answer, warning or error, as `say` does, unless the command is quiet."""
+    """Print a line that is no answer, warning or error, unless the command is quiet; `style` is a Rich style."""
     if not _verbosity.quiet:
         say(text, style, err=err)
 
@@ -69,7 +69,10 @@ def fail_on_warnings() -> None:
 
 
 def say(text: str, style: str = "", *, err: bool = False, json: bool = False) -> None:
-    """Print `text` in a Rich `style`, escaped (for JSON if `json`); `err`: on stderr, in JSON mode as an event."""
+    """Print a text with its control characters escaped; `style` is a Rich style, `err` means on stderr.
+
+    Escapes are those of JSON if `json`. In JSON mode, a text on stderr is an event.
+    """
     if _json and err:
         log_event("message", message=text)
         return
@@ -95,7 +98,10 @@ def is_json() -> bool:
 
 @contextmanager
 def use_json_lines(enabled: bool) -> Iterator[None]:
-    """If `enabled`, write stderr as JSON inside the block; after an exception too, so that the error is JSON."""
+    """Write messages on stderr as JSON lines in the block, if `enabled`.
+
+    That goes on after an exception, so that the error is JSON too.
+    """
     global _json
     _json = enabled
     yield

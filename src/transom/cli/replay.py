@@ -96,7 +96,10 @@ def replay_query(
     index: bool,
     kernel: KernelUse,
 ) -> None:
-    """Run a query as a batch from tick `start` to `until`; print or write to `out` its rows, numbered if `index`."""
+    """Run a query on Spark as a batch from tick `start` to `until`, and print its rows or write them to `out`.
+
+    The rows are numbered if `index` is True.
+    """
     query.physical(user_sources=None)
     form, _, folder = out.partition(":")
     needs_answer = form in query.semantics.folder_formats and bool(folder)
@@ -136,14 +139,14 @@ def replay_query(
 
 
 def write_lines(file: Path, lines: Iterable[str]) -> None:
-    """Write lines to a new file in a new folder."""
+    """Write lines to a new file, and create the file's folder."""
     file.parent.mkdir(parents=True)
     with file.open("x", encoding="utf-8") as stream:
         stream.writelines(f"{line}\n" for line in lines)
 
 
 def replay_sink(out: str) -> Sink:
-    """Parse the sink of a replay: the console or a new folder; UsageError for a server or an existing folder."""
+    """Parse the sink of a replay: the console or a new folder; raise UsageError for a server or an existing folder."""
     from transom.runtime.sinks.sink import Sink
 
     sink = Sink.read(out)
@@ -184,7 +187,10 @@ def verify(
 def verify_query(
     query: Query[Any], master: str | None, splits: str, *, start: int, until: int | None, kernel: KernelUse
 ) -> bool:
-    """Compare a replay and streams cut by `splits` (`1,7,all`) with the reference engine, print it; True if equal."""
+    """Compare a query's answers on Spark with the reference engine; print the result, and return whether all agree.
+
+    They are a replay and runs over streams cut by `splits`, such as `1,7,all`.
+    """
     query.physical(user_sources=None)
     spark = start_session(master)
     from transom.runtime.options import RunOptions
@@ -221,7 +227,10 @@ def verify_query(
 
 
 def report_checks(checks: Iterable[CheckResult], part_name: str) -> bool:
-    """Print each check of `verify` as soon as it is done, with its number of `part_name`s; True if all agree."""
+    """Print each comparison of `verify` as soon as it is done; return whether all answers agree.
+
+    An answer has a number of `part_name`s.
+    """
     all_agree = True
     for check in checks:
         all_agree = all_agree and check.agrees
@@ -234,7 +243,7 @@ def report_checks(checks: Iterable[CheckResult], part_name: str) -> bool:
 
 
 def speed_limit_message(extent: str, count: int | None) -> str:
-    """The message about rows of `extent` rejected by a speed limit; `count` is None if Spark did not count them."""
+    """Return the message about rows that a speed limit rejects; `count` is None if Spark did not count them."""
     if count is None:
         return f"rejected: not known how many rows of {extent} beyond its max_speed, as Spark did not tell"
     return f"rejected: {count:,} rows of {extent} beyond its max_speed"

@@ -30,7 +30,7 @@ def print_report(
     strict: bool,
     github: bool,
 ) -> int:
-    """Check queries and print a report, as JSON or as annotations for GitHub; returns the exit code of the command."""
+    """Check queries and print a report, as JSON or as annotations for GitHub; return the command's exit code."""
     reports, exit_code = [], 0
     for source in sources:
         report, code = query_report(source, catalog, parameters)
@@ -50,7 +50,7 @@ def print_report(
 
 
 def query_report(source: QuerySource, catalog: Path | None, parameters: list[str] | None) -> tuple[dict[str, Any], int]:
-    """The report on one query for JSON, and its exit code: 0, or that of its error."""
+    """Return the report on a query, for JSON, and its exit code, which is 0 unless the query has an error."""
     try:
         query = load_query(source, catalog, parameters=parameters)
         with pause_garbage_collection():
@@ -77,7 +77,7 @@ def query_report(source: QuerySource, catalog: Path | None, parameters: list[str
 
 
 def engines_report(engines: Engines) -> dict[str, Any]:
-    """The engines that run a query, and why the others do not, for JSON."""
+    """Return which engines run a query, and why the others do not, for a report in JSON."""
     refusals = [
         {
             "engine": engine,
@@ -92,7 +92,7 @@ def engines_report(engines: Engines) -> dict[str, Any]:
 
 
 def warning_problems(query: Query[Any], name: str) -> Iterator[dict[str, Any]]:
-    """The warnings about a query as problems."""
+    """Yield the warnings about a query as problems for a report in JSON."""
     for warning in query.warnings:
         yield problem(name, "warning", "QueryWarning", warning.message, text=query.text, span=warning.span)
     if not query.state.bounded:
@@ -100,7 +100,7 @@ def warning_problems(query: Query[Any], name: str) -> Iterator[dict[str, Any]]:
 
 
 def error_problem(error: TransomError, name: str) -> dict[str, Any]:
-    """An error as a problem; it is in the file that the error names, which may be the catalog."""
+    """Convert an error to a problem for a report; its file is the one that the error names, or else `name`."""
     return problem(
         error.source or name,
         "error",
@@ -124,7 +124,10 @@ def problem(
     text: str | None = None,
     span: Span | None = None,
 ) -> dict[str, Any]:
-    """A problem for JSON: where it is, its severity, code and message, and the decision that the message names."""
+    """Build the JSON object of a problem: its file and position, severity, code, message, detail and hint.
+
+    It also has the decision that the message names.
+    """
     decision = DECISION.search(f"{message} {detail or ''}")
     return {
         "file": file,
@@ -139,7 +142,7 @@ def problem(
 
 
 def position_fields(text: str | None, span: Span | None) -> dict[str, int | None]:
-    """Line and column, from 1, where a span of a text begins, and where it ends; None where either is unknown."""
+    """Return line and column (from 1) of a span's begin and end in a text; None where they are unknown."""
     if text is None or span is None:
         return dict.fromkeys(("line", "column", "end_line", "end_column"))
     line, column = span.position(text)
@@ -148,7 +151,7 @@ def position_fields(text: str | None, span: Span | None) -> dict[str, int | None
 
 
 def annotation(problem: dict[str, Any]) -> str:
-    """A problem as a workflow command of GitHub, which shows it beside the line."""
+    """Convert a problem to a workflow command of GitHub, which shows the problem beside the line."""
     fields = {"file": problem["file"], "line": problem["line"], "col": problem["column"], "title": problem["code"]}
     written = ",".join(f"{name}={escape_property(str(value))}" for name, value in fields.items() if value is not None)
     parts = [problem["message"], *(f"{name}: {problem[name]}" for name in ("detail", "hint") if problem[name])]
@@ -156,10 +159,10 @@ def annotation(problem: dict[str, Any]) -> str:
 
 
 def escape_message(text: str) -> str:
-    """A text that a workflow command can hold: percent signs and line ends are written as numbers."""
+    """Escape percent signs and line ends in the message of a GitHub workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escape_property(text: str) -> str:
-    """A text that a field of a workflow command can hold, which also ends at a comma or a colon."""
+    """Escape a field of a GitHub workflow command: its percent signs, line ends, commas and colons."""
     return escape_message(text).replace(":", "%3A").replace(",", "%2C")

@@ -89,7 +89,7 @@ ApproximateSumsOption = Annotated[
 
 
 def read_renamed(value: str | None, old_value: str | None, old_name: str) -> str:
-    """The sink of `--output`, which may be given by the old name of that option, with a warning; default: console."""
+    """Return the sink of `--output` or, with a warning, of the option's old name; by default the console."""
     if old_value is not None:
         if value is not None:
             raise UsageError(f"--output and {old_name} are the same option", hint=f"leave out {old_name}")
@@ -98,7 +98,7 @@ def read_renamed(value: str | None, old_value: str | None, old_name: str) -> str
 
 
 def start_session(master: str | None) -> Any:
-    """Start a Spark session on the Spark `master`, showing a status line on terminals; UsageError without PySpark."""
+    """Start a Spark session on `master`, with a status line on terminals; raise UsageError without PySpark."""
     try:
         from transom.runtime.session import get_session
     except ImportError as error:
@@ -108,21 +108,21 @@ def start_session(master: str | None) -> Any:
 
 
 def _spark_missing(error: ImportError) -> UsageError:
-    """The UsageError for a command that needs PySpark, which could not be imported; says how to install it."""
+    """Build the error of a command that cannot import PySpark, which says how to install it."""
     return UsageError(
         "PySpark is not installed", hint="in a checkout of Transom: pip install '.[spark]'", detail=str(error)
     )
 
 
 def wants_json(log_format: LogFormat, once: bool) -> bool:
-    """Whether a run writes JSON to stderr; `auto`: without a terminal, unless the run ends with its input (`once`)."""
+    """Whether a run writes JSON to stderr; with `auto`, it does unless stderr is a terminal or the run is `once`."""
     if log_format is LogFormat.auto:
         return not once and not sys.stderr.isatty()
     return log_format is LogFormat.json
 
 
 def checkpoint_start_tick(start: str | None, checkpoint: Path) -> int | None:
-    """The start tick recorded in a checkpoint if `--start` is `now`, so that a resumed run keeps it; else None."""
+    """Return the start tick of a checkpoint if `--start` is `now`, so that a resumed run keeps it, or None."""
     from transom.runtime.checkpoint.fingerprint import recorded_start
 
     return recorded_start(checkpoint) if start == "now" else None
@@ -130,7 +130,7 @@ def checkpoint_start_tick(start: str | None, checkpoint: Path) -> int | None:
 
 @contextmanager
 def status_message(message: str) -> Iterator[Callable[[str], None]]:
-    """Show a status line during a slow step, on a terminal only; yields the function that changes its text."""
+    """Show a status line during a slow step, on a terminal only; yield the function that changes its text."""
     if not sys.stderr.isatty() or output.is_quiet():
         yield lambda _: None
         return
@@ -141,7 +141,7 @@ def status_message(message: str) -> Iterator[Callable[[str], None]]:
 
 
 def run_options(**options: Any) -> RunOptions:
-    """Create RunOptions from keyword arguments; UsageError if PySpark is not installed."""
+    """Create RunOptions from keyword arguments; raise UsageError if PySpark is not installed."""
     try:
         from transom.runtime.options import RunOptions
     except ImportError as error:
@@ -165,7 +165,10 @@ def start_run(query: Query[Any], master: str | None, options: RunOptions) -> Run
 
 
 def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] = ("rows", "out")) -> None:
-    """Watch a query until it ends or `stop` is set, then print its totals; `flow`: the words for input and output."""
+    """Watch a query until it ends or `stop` is requested, then print its totals.
+
+    `flow` are the words for its input and output.
+    """
     progress = watch_run(running, stop)
     input_name, output_name = flow
     remark(
@@ -204,7 +207,7 @@ def warn_of_late_rows(progress: Progress) -> None:
 
 
 def print_closed_tick(running: Running) -> None:
-    """Print the last closed tick of a run with --once; with --until the user has named it already."""
+    """Print the last closed tick of a run with --once; with --until the last tick is known already."""
     if not running.job.options.once or running.job.options.until is not None:
         return
     tick = running.closed_tick()
@@ -253,7 +256,7 @@ def watch_run(running: Running, stop: StopRequest) -> Progress:
 def _wait_for_end(
     running: Running, stop: StopRequest, file_watch: SourceFileWatch, show_progress: Callable[[], None]
 ) -> bool:
-    """Wait until a query ends (True) or a stop is requested (False), meanwhile showing progress and changed files."""
+    """Wait until a query ends (True) or a stop is requested (False); show progress and changed files meanwhile."""
     while not running.wait(0.5):
         if stop.requested:
             return False
@@ -286,7 +289,7 @@ class SourceFileWatch:
         self.check_files(now=True)
 
     def check_files(self, *, now: bool = False) -> None:
-        """Warn of files modified since the last check; does nothing within FILE_CHECK_SECONDS of it, unless `now`."""
+        """Warn of source files modified since the last check, at most every FILE_CHECK_SECONDS unless `now`."""
         from transom.runtime.checkpoint.source_files import changed_file_message
 
         if not now and time.monotonic() - self._last < FILE_CHECK_SECONDS:
@@ -299,7 +302,7 @@ class SourceFileWatch:
 
 
 def progress_table(progress: Progress, bound: StateBound) -> Table:
-    """The table of totals, with the rows in state and their bound, that a running query shows on a terminal."""
+    """Build the table that a running query shows on a terminal: totals, rows in state and their bound."""
     from rich.table import Table
     from rich.text import Text
 
@@ -323,12 +326,12 @@ def progress_table(progress: Progress, bound: StateBound) -> Table:
 
 
 def _lag_text(lag: float | None) -> str:
-    """Text on how far the watermark lags behind the clock; empty before the first watermark."""
+    """Describe how far the watermark lags behind the clock; empty before the first watermark."""
     return "" if lag is None else f"{lag:,.0f} s behind the wall clock"
 
 
 def refuse_options(query: Query[Any], options: Mapping[str, bool]) -> None:
-    """Raise UsageError for options that are True, thus requested, but not supported by queries of this language."""
+    """Raise UsageError if an option that is requested (True) is not supported for the query's language."""
     for option, requested in options.items():
         reason = query.semantics.refused.get(option)
         if requested and reason is not None:
@@ -336,6 +339,6 @@ def refuse_options(query: Query[Any], options: Mapping[str, bool]) -> None:
 
 
 def print_rejected(stream: str, counts: Mapping[str, int], first: str) -> None:
-    """Print how many messages of an RDF stream were rejected (`counts`, by reason), and the text of the first one."""
+    """Print how many messages of an RDF stream were rejected, by reason, and the text of the first one."""
     reasons = ", ".join(f"{count} {reason}" for reason, count in counts.items())
     warn(f"warning: rejected messages of {stream}: {reasons}; the first is {first}")

@@ -17,19 +17,22 @@ class StopRequest:
     """Whether a signal has asked the command to stop."""
 
     def __init__(self) -> None:
-        """A stop request that no signal has made yet."""
+        """Create a stop request that no signal has made yet."""
         self.requested = False
         self.polled = False
         """Whether the command polls `requested`; if not, a signal ends it at once."""
 
     def listen(self) -> None:
-        """Install the signal handlers; call it again after Spark has started, as PySpark replaces that of SIGINT."""
+        """Install the signal handlers; call it again after Spark has started, because PySpark replaces one of them.
+
+        It is that of SIGINT.
+        """
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
                 signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: Any) -> None:
-        """Signal handler: request the stop; the second signal, or one that is not polled, raises KeyboardInterrupt."""
+        """Request the stop at the first signal; raise KeyboardInterrupt at the second, or if nobody polls it."""
         if self.requested or not self.polled:
             raise KeyboardInterrupt
         self.requested = True
@@ -37,7 +40,10 @@ class StopRequest:
 
 @contextmanager
 def stop_on_signal() -> Iterator[StopRequest]:
-    """Let a signal end the block with exit code 0: yields the request to poll; restores the earlier signal handlers."""
+    """Yield a stop request that signals make while the block runs, and then restore the earlier signal handlers.
+
+    A signal ends the block without an error.
+    """
     previous = {number: signal.getsignal(number) for number in SIGNALS}
     stop = StopRequest()
     stop.listen()
