@@ -9,7 +9,7 @@ ZOOM = 2.0
 
 
 def to_png(svg: str) -> bytes:
-    """The bytes of a PNG image of an SVG drawing; UsageError if the extra `png` is not installed."""
+    """Convert an SVG drawing to a PNG image; raise UsageError if the extra `png` is not installed."""
     try:
         import resvg_py
     except ImportError as error:

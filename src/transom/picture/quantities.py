@@ -21,7 +21,7 @@ _DURATION_UNITS = (("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_0
 
 
 def format_length(micrometres: int) -> str:
-    """A length as text in the largest unit in which it is an integer.
+    """Format a length as text, in the largest unit in which it is an integer.
 
     >>> format_length(50_000_000_000), format_length(185_200_000_000)
     ('50 km', '100 nmi')
@@ -31,7 +31,7 @@ def format_length(micrometres: int) -> str:
 
 
 def round_step(least: float) -> float:
-    """The smallest of the numbers 1, 2 and 5 times a power of ten that is not below `least`.
+    """Return the smallest of the numbers 1, 2 and 5 times a power of ten that is not below `least`.
 
     >>> round_step(30.0), round_step(0.7)
     (50.0, 1.0)
@@ -41,7 +41,7 @@ def round_step(least: float) -> float:
 
 
 def class_width(most: float) -> float:
-    """The largest of the numbers 1, 2, 2.5 and 5 times a power of ten that is not above `most`: the width of classes.
+    """Return the width of classes: the largest of 1, 2, 2.5 and 5 times a power of ten that is at most `most`.
 
     >>> class_width(27.0), class_width(0.9)
     (25.0, 0.5)
@@ -51,7 +51,7 @@ def class_width(most: float) -> float:
 
 
 def round_numbers(low: float, high: float, count: int = 6) -> Iterator[float]:
-    """About `count` round numbers between `low` and `high`, at which a map has grid lines."""
+    """Yield about `count` round numbers between `low` and `high`, at which a map has grid lines."""
     size = round_step((high - low) / count)
     for multiple in range(math.ceil(low / size), math.floor(high / size) + 1):
         yield round(multiple * size, 12)
@@ -66,7 +66,10 @@ class LengthUnit:
 
     @staticmethod
     def for_span(span: float, unit: int) -> LengthUnit:
-        """The unit for coordinates of `unit` micrometres that spread over `span`: km, m or mm, or an imperial one."""
+        """Choose the unit that a map of this width or height shows: km, m, mm or an imperial unit.
+
+        Coordinates have a unit of `unit` micrometres and spread over `span`.
+        """
         names = [name for name in ("ft", "yd", "mi", "nmi") if MICROMETRES[name] == unit]
         if names:
             return LengthUnit(names[0], 1.0)
@@ -88,7 +91,7 @@ class Clock:
 
     @property
     def has_instants(self) -> bool:
-        """Whether ticks have instants that mean something: whether the catalog has an epoch."""
+        """Whether ticks can be shown as instants, because the catalog has an epoch."""
         return self.calendar.epoch != Calendar().epoch
 
     @property
@@ -97,7 +100,7 @@ class Clock:
         return self.calendar.instant_of(self.first).date() == self.calendar.instant_of(self.last).date()
 
     def round_ticks(self, low: int, high: int, count: int) -> list[int]:
-        """At most some `count` ticks from `low` to `high` that are round on the clock, such as full minutes."""
+        """Choose ticks from `low` to `high`, about `count` at most, at round times such as full minutes."""
         step = next(step for step in axis_steps(self.calendar) if step * count >= high - low)
         offset = 0
         if self.has_instants:
@@ -106,7 +109,7 @@ class Clock:
         return list(range(-(-(low + offset) // step) * step - offset, high + 1, step))
 
     def text(self, tick: int) -> str:
-        """A tick as a time: `07:14`, `2 Mar 07:14:30`, or without an epoch `1 h 14 min`.
+        """Format a tick as a time: `07:14`, `2 Mar 07:14:30`, or without an epoch `1 h 14 min`.
 
         >>> Clock(Calendar(), 0, 9).text(90)
         '1 min 30 s'
@@ -118,19 +121,19 @@ class Clock:
         return day + _clock_text(instant)
 
     def full(self, tick: int) -> str:
-        """A tick in full: `07:14 UTC on 2 March 2026 (tick 74)`; without an epoch `tick 90 (1 min 30 s)`."""
+        """Format a tick in full: `07:14 UTC on 2 March 2026 (tick 74)`; without an epoch `tick 90 (1 min 30 s)`."""
         if not self.has_instants:
             return f"tick {tick} ({format_ticks(tick, self.calendar)})"
         return f"{_clock_text(self.calendar.instant_of(tick))} UTC on {self.day(tick)} (tick {tick})"
 
     def day(self, tick: int) -> str:
-        """The date of a tick: `2 March 2026`."""
+        """Format the date of a tick, such as `2 March 2026`."""
         instant = self.calendar.instant_of(tick)
         return f"{instant.day} {instant:%B %Y}"
 
 
 def axis_steps(calendar: Calendar) -> Iterator[int]:
-    """The steps in ticks, ascending, that are round lengths of time: 1, 2 or 5 s, 10, 15 or 30 min, days."""
+    """Yield numbers of ticks, ascending, that are round lengths of time: 1, 2 or 5 s, 10, 15 or 30 min, days."""
     lengths = [factor * 10**power for power in range(6) for factor in (1, 2, 5)]
     lengths += [factor * unit for unit, factors in _CLOCK_FACTORS for factor in factors]
     steps = [step for length in lengths if (step := calendar.ticks(length))]
@@ -142,7 +145,7 @@ def axis_steps(calendar: Calendar) -> Iterator[int]:
 
 
 def _clock_text(instant: datetime) -> str:
-    """The time of day of an instant, with seconds, milliseconds or microseconds only if they are not zero."""
+    """Format the time of day of an instant, with seconds and fractions only if they are not zero."""
     if instant.microsecond:
         digits = f"{instant:%f}"
         return f"{instant:%H:%M:%S}.{digits[:3] if digits.endswith('000') else digits}"
@@ -150,7 +153,7 @@ def _clock_text(instant: datetime) -> str:
 
 
 def format_ticks(ticks: int, calendar: Calendar) -> str:
-    """A number of ticks as the text of a duration with at most two units, such as `1 min 30 s`.
+    """Format a number of ticks as a duration with at most two units, such as `1 min 30 s`.
 
     >>> format_ticks(90, Calendar())
     '1 min 30 s'

@@ -32,9 +32,9 @@ def number(value: int | float) -> str:
 
 
 def tag(name: str, *content: str, **attributes: Attribute | None) -> str:
-    """Write an SVG element with its content and attributes; `font_size` is the attribute font-size, None omits one.
+    """Write an SVG element with its content and attributes; an attribute with the value None is omitted.
 
-    `__` becomes a colon.
+    The argument `font_size` is the attribute font-size. `__` becomes a colon.
 
     >>> tag("circle", r=2.5, data_tick=3)
     '<circle r="2.5" data-tick="3"/>'
@@ -49,22 +49,22 @@ def tag(name: str, *content: str, **attributes: Attribute | None) -> str:
 
 
 def _attribute_name(key: str) -> str:
-    """The SVG attribute that a Python keyword argument means: `class_` is class, `font_size` is font-size."""
+    """Convert a Python argument name to the SVG attribute: `class_` to class, `font_size` to font-size."""
     return key.rstrip("_").replace("__", ":").replace("_", "-")
 
 
 def label(x: float, y: float, text: str, *, size: Attribute = 12, **attributes: Attribute | None) -> str:
-    """An SVG text element at (x, y) with one line of text; `size` is the font size in pixels."""
+    """Draw an SVG text element at (x, y) with one line of text; `size` is the font size in pixels."""
     return tag("text", escape(text), x=x, y=y, font_size=size, **attributes)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, **attributes: Attribute | None) -> str:
-    """An SVG line element from (x1, y1) to (x2, y2)."""
+    """Draw an SVG line element from (x1, y1) to (x2, y2)."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, **attributes)
 
 
 def tooltip(text: str) -> str:
-    """An SVG title element, which browsers show as a tooltip of its parent element."""
+    """Write an SVG title element, which browsers show as a tooltip of its parent element."""
     return tag("title", escape(text))
 
 
@@ -74,5 +74,5 @@ def shorten(text: str, max_length: int) -> str:
 
 
 def text_width(text: str, size: float = 12) -> float:
-    """The estimated width of a line of text in pixels at a font size; rather too wide, as fonts differ."""
+    """Estimate the width of a line of text in pixels; the estimate is rather too wide, because fonts differ."""
     return size * sum(_LETTER_WIDTHS.get(letter, 0.62) for letter in text)

@@ -22,7 +22,7 @@ Pixel = tuple[float, float]
 
 
 def draw_answers(frame: MapFrame, content: MapContent, clock: Clock, board: LabelBoard) -> list[str]:
-    """Draw the rows of an answer: earlier ones as pale rings below, those of the latest answer as dark rings.
+    """Draw the rows of an answer on a map as rings: dark for the latest answer, pale for earlier ones.
 
     The rings are noted on `board`, so that labels leave them visible.
     """
@@ -37,7 +37,7 @@ def draw_answers(frame: MapFrame, content: MapContent, clock: Clock, board: Labe
 
 
 def _rows_by_pixel(frame: MapFrame, content: MapContent) -> dict[Pixel, list[AnswerRow]]:
-    """The answer rows at each pixel that is to be marked."""
+    """Group the answer rows by the pixels at which they are marked on the map."""
     rings_by_pixel: dict[Pixel, list[AnswerRow]] = {}
     for row in content.answers:
         for x, y in row.positions:
@@ -56,7 +56,7 @@ def _pair_line(frame: MapFrame, row: AnswerRow) -> str:
 
 
 def _ring(point: Pixel, rows: list[AnswerRow], clock: Clock, *, is_current: bool, is_crowded: bool) -> str:
-    """Draw the ring of the answer rows at one position, with their values as tooltip; small if a map `is_crowded`."""
+    """Draw the ring of the answer rows at a pixel, with their values as tooltip; it is small on a crowded map."""
     x, y = point
     is_large = is_current and not is_crowded
     radius = RADIUS if is_large else CROWDED_RADIUS if is_crowded else EARLIER_RADIUS
@@ -79,12 +79,12 @@ def _ring(point: Pixel, rows: list[AnswerRow], clock: Clock, *, is_current: bool
 
 
 def _range_text(ranges: StopRanges) -> str:
-    """Ranges of stops as the text of an attribute: `0-4 7-7`."""
+    """Format ranges of slider stops as the text of an SVG attribute, such as `0-4 7-7`."""
     return " ".join(f"{first}-{last}" for first, last in ranges)
 
 
 def answer_text(row: AnswerRow, clock: Clock) -> str:
-    """An answer row as text: its time, tick and values."""
+    """Format an answer row as text: its time, tick and values."""
     values = ", ".join(f"{name} {shorten(show(value), 40)}" for name, value in row.values)
     tick = row.ticks[-1]
     time = f"tick {tick}" if not clock.has_instants else f"{clock.text(tick)}, tick {tick}"

@@ -37,7 +37,10 @@ class SourceColumn:
 
 
 def find_source_column(op: Operator, attribute: Attribute) -> SourceColumn | None:
-    """The column of a stream that an operator's output column is a copy of; None if it is computed or from a table."""
+    """Return the stream column of which an operator's output column is a copy; None for any other column.
+
+    That is a column that is computed or from a table.
+    """
     if isinstance(op, StreamAcquire | StreamReceive):
         return (
             SourceColumn(op.extent, attribute.name, attribute.qualifier) if attribute in op.schema.attributes else None
@@ -60,7 +63,7 @@ def find_source_column(op: Operator, attribute: Attribute) -> SourceColumn | Non
 
 
 def _named_expressions(op: Operator) -> Sequence[NamedExpression]:
-    """The expressions of a projection, or the groups of an aggregation; nothing for other operators."""
+    """Return the expressions of a projection or the groups of an aggregation; empty for other operators."""
     if isinstance(op, StreamProject | WindowProject):
         return op.items
     return op.groups if isinstance(op, WindowAggregation | TrackAggregation) else ()
@@ -80,7 +83,7 @@ class AnswerLocator:
     only: Track | None
 
     def locate(self, row: Row, tick: int) -> tuple[tuple[str, ...], tuple[tuple[float, float], ...]]:
-        """The names of the objects in a row of tick `tick`, and the positions to mark."""
+        """Return the names of the objects in a row of tick `tick`, and the positions to mark."""
         named = {number: str(row[number]) for number in self.objects if row[number] is not None}
         names = tuple(dict.fromkeys(named.values()))
         points = [(value.x, value.y) for value in row if isinstance(value, Point)]
@@ -98,7 +101,7 @@ class AnswerLocator:
 
 
 def _position_at(track: Track, tick: int) -> tuple[float, float] | None:
-    """The position of an object at a tick: that of its latest row; None before its first row."""
+    """Return an object's position at a tick, which is that of its latest row; None before its first row."""
     number = bisect_right(track.points, tick, key=lambda point: point.tick)
     return (track.points[number - 1].x, track.points[number - 1].y) if number else None
 
@@ -131,7 +134,7 @@ def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Tra
 def locate_answer(
     plan: Plan, answer: Answer, locator: AnswerLocator, now: int, stops: Sequence[int]
 ) -> tuple[AnswerRow, ...]:
-    """The rows of an answer up to tick `now` with their positions; rows that are equal in all are one, with all ticks.
+    """Return the rows of an answer up to tick `now` with their positions; equal rows are merged, with all ticks.
 
     Events, such as the rows of IStream, all stay current. Of any other answer, such as that of RStream, a row is
     current while it belongs to the latest answer about its objects.
@@ -156,15 +159,18 @@ def locate_answer(
 
 
 def _again(row: AnswerRow, tick: int) -> AnswerRow:
-    """An answer row that the answer has once more, at a later tick."""
+    """Add a later tick, at which the same row occurs again, to an answer row."""
     return row if row.ticks[-1] == tick else replace(row, ticks=(*row.ticks, tick))
 
 
 def _with_currency(row: AnswerRow, latest: Sequence[int], now: int, stops: Sequence[int]) -> AnswerRow:
-    """An answer row with the stops at which it is current; `latest` are the ticks of answers about its objects."""
+    """Add to an answer row the slider stops at which it belongs to the latest answer about its objects.
+
+    `latest` are the ticks of the answers about them.
+    """
 
     def is_current(stop: int) -> bool:
-        """Whether the row belongs to the latest answer at a stop."""
+        """Whether the row belongs to the latest answer at a stop of the slider."""
         number = bisect_right(latest, stop)
         own = bisect_right(row.ticks, stop)
         return bool(number and own) and latest[number - 1] == row.ticks[own - 1]
@@ -174,7 +180,7 @@ def _with_currency(row: AnswerRow, latest: Sequence[int], now: int, stops: Seque
 
 
 def _has_events(plan: Plan) -> bool:
-    """Whether the rows of an answer are events: tuples of a stream, other than those that repeat whole windows."""
+    """Whether each answer row is an event of a stream, instead of one of a whole window that is repeated."""
     op: Operator = plan
     while isinstance(op, StreamSelect | StreamProject | Renumber):
         op = op.input
@@ -182,7 +188,7 @@ def _has_events(plan: Plan) -> bool:
 
 
 def _tagged_rows(answer: Answer) -> Iterable[tuple[int, tuple[Value, ...]]]:
-    """The rows of an answer with their ticks: tuples of a stream, or the content of each window."""
+    """Return the rows of an answer with their ticks: tuples of a stream, or the content of each window."""
     for element in answer.elements:
         yield element.tick, element.row
     for window in answer.windows:

@@ -25,12 +25,12 @@ MAX_CAPTION_LINES = 4
 
 
 def map_frame(content: MapContent, calendar: Calendar) -> MapFrame:
-    """The frame of a map, below its title and its caption."""
+    """Compute the frame of a map, which maps coordinates to pixels below the map's title and caption."""
     return fit_frame(content, 44.0 + 17 * len(caption_lines(content, map_clock(content, calendar))))
 
 
 def draw_map(content: MapContent, frame: MapFrame, calendar: Calendar, colour: Colour, title: str) -> str:
-    """Draw tracks and regions as a standalone SVG document; `colour` is whether colours mean objects or speeds."""
+    """Draw tracks and regions as a standalone SVG document; `colour` says whether colours mean objects or speeds."""
     clock = map_clock(content, calendar)
     caption = caption_lines(content, clock)
     colours = TrackColours.of(content, calendar, colour)
@@ -90,7 +90,7 @@ def draw_map(content: MapContent, frame: MapFrame, calendar: Calendar, colour: C
 
 
 def map_clock(content: MapContent, calendar: Calendar) -> Clock:
-    """The clock that writes the times of a map, from the first row to the tick that it shows."""
+    """Create the clock that formats a map's times, from its first row to the tick that it shows."""
     first = min((track.points[0].tick for track in content.tracks), default=content.at)
     return Clock(calendar, min(first, content.at), content.at)
 
@@ -101,7 +101,7 @@ def is_dense(content: MapContent) -> bool:
 
 
 def caption_lines(content: MapContent, clock: Clock) -> list[str]:
-    """The lines below a map's title: the time shown, and the windows of the query in words."""
+    """Return the lines below a map's title: the time shown, and the windows of the query in words."""
     lines = [f"as of {clock.full(content.at)}", *content.windows]
     if len(lines) > MAX_CAPTION_LINES:
         rest = len(lines) - MAX_CAPTION_LINES + 1
@@ -110,7 +110,7 @@ def caption_lines(content: MapContent, clock: Clock) -> list[str]:
 
 
 def _describe(content: MapContent) -> str:
-    """What a map shows, as text for screen readers: the number of objects, regions and answer rows."""
+    """Describe a map in text, for screen readers: its numbers of objects, regions and answer rows."""
     parts = [plural(len(content.tracks), "object"), plural(len(content.regions), "region")]
     return f"The map shows {', '.join(parts)} and {plural(len(content.answers), 'answer row')}"
 
@@ -133,7 +133,7 @@ def _draw_regions(frame: MapFrame, content: MapContent) -> Iterator[str]:
 
 
 def _name_regions(frame: MapFrame, content: MapContent, board: LabelBoard) -> Iterator[str]:
-    """Write the name of each region inside it or next to it, where no other label is."""
+    """Write the name of each region inside or beside the region, where no other label is."""
     for region in content.regions:
         outline = max((frame.outline(polygon[0]) for polygon in region.polygons), key=len)
         weight = "600" if region.in_query else "400"
@@ -163,9 +163,9 @@ def draw_track(
     colours: TrackColours,
     dense: bool,
 ) -> str:
-    """Draw a track through its pixels `points`, bold where it is in the window; `dense`: dots only in the window.
+    """Draw an object's track through the pixels `points`, with a bold line where its rows are in the window.
 
-    `index` is the number of its object, which chooses its colour.
+    If `dense`, only rows in the window have dots. `index` is the number of its object, which chooses its colour.
     """
     faint = 0.45 if content.windows else 0.9
     rejected_note = f"; {len(track.rejected)} rejected" if track.rejected else ""
@@ -185,7 +185,10 @@ def draw_track(
 def _track_segments(
     track: Track, points: Sequence[tuple[float, float]], index: int, colours: TrackColours
 ) -> Iterator[tuple[str, bool, list[tuple[float, float]]]]:
-    """Split a track (`points` are its pixels) where colour or being in the window changes: (colour, in it, pixels)."""
+    """Split a track where its colour changes, or where it enters or leaves the window; yield each part's pixels.
+
+    A part is (colour, whether it is in the window, pixels).
+    """
     appearance: tuple[str, bool] | None = None
     segment: list[tuple[float, float]] = []
     for (before, after), (start, end) in zip(pairwise(track.points), pairwise(points)):
@@ -200,7 +203,7 @@ def _track_segments(
 
 
 def _polyline(points: Iterable[tuple[float, float]], colour_code: str, width: float, opacity: float) -> str:
-    """The SVG polyline through pixels, for a part of a track."""
+    """Draw an SVG polyline through pixels, for a part of a track."""
     path = " ".join(f"{number(x)},{number(y)}" for x, y in points)
     return tag("polyline", points=path, fill="none", stroke=colour_code, stroke_width=width, stroke_linejoin="round",
                stroke_linecap="round", opacity=opacity)  # fmt: skip

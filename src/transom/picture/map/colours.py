@@ -28,7 +28,7 @@ class TrackColours:
 
     @staticmethod
     def of(content: MapContent, calendar: Calendar, mode: Colour) -> TrackColours:
-        """Choose round speeds at which tracks change colour: all but the fastest few pieces are below the last."""
+        """Choose the round speeds at which tracks change colour, so that few pieces are faster than the last."""
         speeds = sorted(
             _speed(start, end, calendar) for track in content.tracks for start, end in pairwise(track.points)
         )
@@ -36,18 +36,21 @@ class TrackColours:
         return TrackColours(mode, calendar, class_width(max(top, 0.05) / (len(SPEED_COLOURS) - 1)))
 
     def of_object(self, number: int) -> str:
-        """The colour of the object with this number."""
+        """Return the colour of the object with this number."""
         return OBJECT_COLOURS[number % len(OBJECT_COLOURS)]
 
     def of_piece(self, number: int, start: TrackPoint, end: TrackPoint) -> str:
-        """The colour of the piece of a track between two of its points; `number` is that of the object."""
+        """Return the colour of the piece of a track between two points; `number` is that of its object."""
         if self.mode == "object":
             return self.of_object(number)
         level = int(_speed(start, end, self.calendar) / self.step)
         return SPEED_COLOURS[min(len(SPEED_COLOURS) - 1, level)]
 
     def of_points(self, number: int, track: Track) -> list[str]:
-        """The colour of each point of a track: that of the piece that ends there, for the first that begins there."""
+        """Return the colour of each point of a track, that of the piece that ends there.
+
+        The first point has the colour of the piece that begins there.
+        """
         before = (track.points[0], *track.points)
         if len(track.points) > 1:
             first = self.of_piece(number, track.points[0], track.points[1])
@@ -56,12 +59,12 @@ class TrackColours:
 
     @property
     def classes(self) -> list[tuple[str, str]]:
-        """The classes of speed for the legend: colour and text."""
+        """The classes of speed for the legend, as pairs of colour and text."""
         limits = [f"{self.step * number:g}" for number in range(len(SPEED_COLOURS))]
         texts = [f"{low} – {high}" for low, high in pairwise(limits)] + [f"{limits[-1]} or more"]
         return list(zip(SPEED_COLOURS, texts))
 
 
 def _speed(start: TrackPoint, end: TrackPoint, calendar: Calendar) -> float:
-    """The average speed from one track point to the next, in km/h."""
+    """Return the average speed from one track point to the next, in km/h."""
     return kilometres_per_hour(end.distance - start.distance, max(1, end.tick - start.tick), calendar.length)

@@ -92,7 +92,7 @@ class MapContent:
 
 
 def stop_ranges(numbers: list[int]) -> StopRanges:
-    """Ascending numbers as ranges of consecutive ones.
+    """Convert ascending numbers to ranges of consecutive numbers.
 
     >>> stop_ranges([1, 2, 3, 7])
     ((1, 3), (7, 7))

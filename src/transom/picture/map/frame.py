@@ -51,25 +51,25 @@ class MapFrame:
         return self.plot_top + self.height
 
     def x(self, value: float) -> float:
-        """The x pixel of an x coordinate or (unwrapped) longitude."""
+        """Convert an x coordinate or an (unwrapped) longitude to an x pixel."""
         return LEFT + (value - self.left) * self.x_scale
 
     def y(self, value: float) -> float:
-        """The y pixel of a y coordinate or latitude."""
+        """Convert a y coordinate or a latitude to a y pixel."""
         return self.plot_top + (self.top - value) * self.y_scale
 
     def pixel(self, x: float, y: float) -> tuple[float, float]:
-        """The pixel of a single point, whose longitude may need unwrapping."""
+        """Convert a single point to a pixel; its longitude is first shifted by 360 degrees if needed."""
         if self.centre_longitude is not None:
             x = unwrap_longitudes([x], self.centre_longitude)[0]
         return self.x(x), self.y(y)
 
     def pixels(self, points: Sequence[TrackPoint]) -> list[tuple[float, float]]:
-        """The pixels of the points of a track."""
+        """Convert the points of a track to pixels."""
         return [(self.x(x), self.y(y)) for x, y in _unwrapped_line(points, self.centre_longitude)]
 
     def outline(self, ring: Ring) -> list[tuple[float, float]]:
-        """The pixels of a region's border."""
+        """Convert the border of a region to pixels."""
         return [(self.x(x), self.y(y)) for x, y in _unwrapped_ring(ring, self.centre_longitude)]
 
 
@@ -91,7 +91,10 @@ def unwrap_longitudes(values: Sequence[float], centre_longitude: float) -> list[
 
 
 def _unwrapped_line(points: Sequence[TrackPoint], centre_longitude: float | None) -> list[tuple[float, float]]:
-    """The (x, y) of track points, without jumps of longitude at 180 degrees; unchanged if the centre is None."""
+    """Return the (x, y) of track points, whose longitudes do not jump at 180 degrees.
+
+    They are unchanged if the map has no centre longitude.
+    """
     xs = [point.x for point in points]
     return list(
         zip(
@@ -102,7 +105,10 @@ def _unwrapped_line(points: Sequence[TrackPoint], centre_longitude: float | None
 
 
 def _unwrapped_ring(ring: Ring, centre_longitude: float | None) -> list[tuple[float, float]]:
-    """A region's border, shifted by full turns next to the map's centre; unchanged if the centre is None."""
+    """Shift a region's border by 360 degrees if needed, so that it is next to the map's centre.
+
+    It is unchanged if the map has no centre longitude.
+    """
     if centre_longitude is None:
         return list(ring)
     middle = (min(x for x, _ in ring) + max(x for x, _ in ring)) / 2
@@ -141,7 +147,10 @@ def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
 def _with_neighbours(
     points: list[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], room: float
 ) -> list[tuple[float, float]]:
-    """Points that span a box, with those of the `shapes` that make it at most `room` times as wide and as high."""
+    """Extend the box around points by the shapes that make it at most `room` times as wide and as high.
+
+    Return points that span the new box.
+    """
     widest = [span * room for span in _spans(points)]
     for shape in shapes:
         wider = [*_extremes(points), *_extremes(shape)]
@@ -151,29 +160,29 @@ def _with_neighbours(
 
 
 def _corners(region: RegionShape) -> list[tuple[float, float]]:
-    """The points of the outer borders of a region."""
+    """Return the points of the outer borders of a region."""
     return [point for polygon in region.polygons for point in polygon[0]]
 
 
 def _region_points(region: RegionShape, centre_longitude: float | None) -> list[tuple[float, float]]:
-    """The points of a region's outer borders, next to the map's centre."""
+    """Return the points of a region's outer borders, shifted by 360 degrees if that is nearer to the centre."""
     return [xy for polygon in region.polygons for xy in _unwrapped_ring(polygon[0], centre_longitude)]
 
 
 def _extremes(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The lower left and the upper right corner of the box around points."""
+    """Return the lower left and the upper right corner of the box around points."""
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return (min(xs), min(ys)), (max(xs), max(ys))
 
 
 def _spans(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The width and the height of the box around points."""
+    """Return the width and the height of the box around points."""
     (low_x, low_y), (high_x, high_y) = _extremes(points)
     return high_x - low_x, high_y - low_y
 
 
 def draw_grid(frame: MapFrame, content: MapContent, clock: Clock) -> Iterator[str]:
-    """Draw the background and the grid lines of a map, labelled with degrees, lengths or times."""
+    """Yield the background and the grid lines of a map, labelled with degrees, lengths or times."""
     yield tag("rect", x=LEFT, y=frame.plot_top, width=PLOT_WIDTH, height=frame.height, fill=PANEL)
     right, low_y = frame.left + PLOT_WIDTH / frame.x_scale, frame.top - frame.height / frame.y_scale
     unit = LengthUnit.for_span(max(right - frame.left, 0 if content.line else frame.top - low_y), content.unit)
@@ -194,7 +203,7 @@ def draw_grid(frame: MapFrame, content: MapContent, clock: Clock) -> Iterator[st
 
 
 def _time_lines(frame: MapFrame, clock: Clock, low: float) -> Iterator[str]:
-    """Draw the grid lines of a map of a line, on which time runs upwards."""
+    """Yield the grid lines of a map of positions on a line, on which time runs upwards."""
     for value in clock.round_ticks(math.ceil(low), math.floor(frame.top), 6):
         y = frame.y(value)
         yield line(LEFT, y, LEFT + PLOT_WIDTH, y, stroke=FAINT)
@@ -202,7 +211,7 @@ def _time_lines(frame: MapFrame, clock: Clock, low: float) -> Iterator[str]:
 
 
 def _degrees(value: float, positive: str, negative: str) -> str:
-    """A longitude or latitude as text: `30°W`; `positive` and `negative` are the letters, such as E and W."""
+    """Format a longitude or latitude, such as `30°W`; `positive` and `negative` are letters, such as E and W."""
     value = math.remainder(value, 360.0) if positive == "E" else value
     return f"{abs(value):g}°{positive if value > 0 else negative if value < 0 else ''}"
 
@@ -222,14 +231,14 @@ class ScaleBar:
         return self.x - 8, self.y - 22, self.x + max(self.pixels, text_width(self.text)) + 8, self.y + 8
 
     def corners(self, frame: MapFrame) -> Iterator[ScaleBar]:
-        """The same bar in each corner of a map, lower left first."""
+        """Yield the same scale bar in each corner of a map, beginning with the lower left one."""
         _, top, right, _ = self.box
         for y in (self.y, frame.plot_top + self.y - top + 6):
             yield replace(self, y=y)
             yield replace(self, x=LEFT + PLOT_WIDTH - (right - self.x) - 8, y=y)
 
     def draw(self) -> str:
-        """Draw the bar with its length above it."""
+        """Draw the scale bar with its length above it."""
         x, y, end = self.x, self.y, self.x + self.pixels
         left, top, right, bottom = self.box
         ground = tag("rect", x=left, y=top, width=right - left, height=bottom - top, rx=4, fill="#ffffff", opacity=0.8)
@@ -239,7 +248,10 @@ class ScaleBar:
 
 
 def scale_bar(frame: MapFrame, content: MapContent) -> ScaleBar:
-    """The scale bar of a map: a round length of about a sixth of its width, for a globe at its middle latitude."""
+    """Create the scale bar of a map, whose length is round and about a sixth of the map's width.
+
+    For a globe it is the length at the map's middle latitude.
+    """
     if content.geodesic:
         middle = max(-80.0, min(80.0, frame.top - frame.height / frame.y_scale / 2))
         metres_per_pixel = geodesic(0.0, middle, 1.0, middle) / frame.x_scale

@@ -26,19 +26,19 @@ def to_geojson(content: MapContent, calendar: Calendar) -> str:
 
 
 def _feature(geometry: str, coordinates: object, **properties: object) -> dict[str, object]:
-    """A GeoJSON feature with a geometry of this type, such as Point, its coordinates and its properties."""
+    """Return a GeoJSON feature with a geometry of this type, such as Point, its coordinates and its properties."""
     shape = {"type": geometry, "coordinates": coordinates}
     return {"type": "Feature", "properties": properties, "geometry": shape}
 
 
 def _region_features(content: MapContent) -> Iterator[dict[str, object]]:
-    """The regions of a map as GeoJSON features of type MultiPolygon."""
+    """Yield the regions of a map as GeoJSON features of type MultiPolygon."""
     for region in content.regions:
         yield _feature("MultiPolygon", region.polygons, kind="region", name=region.name)
 
 
 def _track_feature(track: Track, calendar: Calendar) -> dict[str, object]:
-    """An object's track as a GeoJSON line with the instants of its points; a Point if it has only one row."""
+    """Convert an object's track to a GeoJSON line with the instants of its points; a single row is a Point."""
     times = [calendar.instant_of(point.tick).isoformat() for point in track.points]
     positions = [[point.x, point.y] for point in track.points]
     geometry, coordinates = ("LineString", positions) if len(positions) > 1 else ("Point", positions[0])
@@ -55,7 +55,7 @@ def _track_feature(track: Track, calendar: Calendar) -> dict[str, object]:
 
 
 def _point_features(content: MapContent, calendar: Calendar) -> Iterator[dict[str, object]]:
-    """The rows in the window, the rejected rows and the slide marks of a map as GeoJSON points."""
+    """Yield the rows in the window, the rejected rows and the slide marks of a map as GeoJSON points."""
     for track in content.tracks:
         for point in track.points:
             if point.in_window:
@@ -69,7 +69,7 @@ def _point_features(content: MapContent, calendar: Calendar) -> Iterator[dict[st
 
 
 def _answer_features(content: MapContent, calendar: Calendar) -> Iterator[dict[str, object]]:
-    """The rows of the answer: a point, several points for several objects, or no geometry without a position.
+    """Yield the answer rows as GeoJSON features, with a point per object, or no geometry without a position.
 
     A row that the answer repeats is one feature with its last tick, its first one and how often it occurs.
     """
@@ -93,5 +93,5 @@ def _answer_features(content: MapContent, calendar: Calendar) -> Iterator[dict[s
 
 
 def _json_value(value: Value) -> object:
-    """A value as JSON has it: numbers, booleans and NULL as they are, others as text."""
+    """Convert a value for JSON: numbers, booleans and NULL are unchanged, others become text."""
     return value if value is None or isinstance(value, bool | int | float | str) else show(value)

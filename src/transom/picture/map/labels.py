@@ -23,13 +23,13 @@ class LabelBoard:
     """The area of a map, with what is on it: cells that tracks cross, and boxes of labels and symbols."""
 
     def __init__(self, frame: MapFrame) -> None:
-        """Start with an empty map of the size of a frame."""
+        """Start with a map of the size of a frame, on which no label or symbol is yet."""
         self._limits: Box = (LEFT + 2, frame.plot_top + 2, LEFT + PLOT_WIDTH - 2, frame.bottom - 2)
         self._cells: set[tuple[int, int]] = set()
         self._boxes: list[Box] = []
 
     def add_line(self, points: Sequence[Pixel]) -> None:
-        """Note the cells that a track crosses; labels avoid them."""
+        """Mark the cells that a track crosses, so that labels avoid them."""
         for (x1, y1), (x2, y2) in pairwise(points):
             steps = int(max(abs(x2 - x1), abs(y2 - y1)) / CELL) + 1
             for step in range(min(steps, 400) + 1):
@@ -37,16 +37,16 @@ class LabelBoard:
                 self._cells.add((int((x1 + (x2 - x1) * share) / CELL), int((y1 + (y2 - y1) * share) / CELL)))
 
     def add_box(self, box: Box) -> None:
-        """Note a symbol, or anything else that no label may cover."""
+        """Mark the box of a symbol, or of anything else that no label may cover."""
         self._boxes.append(box)
 
     def add_symbol(self, point: Pixel, radius: float) -> None:
-        """Note a symbol around a point that no label may cover."""
+        """Mark the area of a symbol around a point, which no label may cover."""
         x, y = point
         self._boxes.append((x - radius, y - radius, x + radius, y + radius))
 
     def crossed(self, box: Box) -> float:
-        """The share of a box, and of a margin around it, that tracks or symbols cover."""
+        """Return the share of a box, and of a margin around it, that tracks or symbols cover."""
         left, top, right, bottom = box[0] - MARGIN, box[1] - MARGIN, box[2] + MARGIN, box[3] + MARGIN
         covered = any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in self._boxes)
         return self._crossed((left, top, right, bottom)) + covered
@@ -60,7 +60,7 @@ class LabelBoard:
         size: float,
         most: float = 1.0,
     ) -> str | None:
-        """Draw text in the best of the boxes whose left ends are `anchors`; None if it would cover too much.
+        """Draw text in the best of the boxes that begin at `anchors`; return None if it would cover too much.
 
         `style` are attributes of the text, and `most` is the greatest share of the box that tracks may cross.
         """
@@ -90,7 +90,7 @@ class LabelBoard:
         return not any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in self._boxes)
 
     def _crossed(self, box: Box) -> float:
-        """The share of a box's cells that tracks cross."""
+        """Return the share of a box's cells that tracks cross."""
         columns = range(int(box[0] / CELL), int(box[2] / CELL) + 1)
         rows = range(int(box[1] / CELL), int(box[3] / CELL) + 1)
         crossed = sum((column, row) in self._cells for column in columns for row in rows)
@@ -98,7 +98,7 @@ class LabelBoard:
 
 
 def beside(point: Pixel, text: str, size: float, distance: float) -> Iterator[Pixel]:
-    """The left ends of boxes for a text beside a point: right, left, above and below, then further away."""
+    """Yield where the box of a text may begin: right, left, above and below of a point, then further away."""
     x, y = point
     width = text_width(text, size)
     for away in (distance, distance + 8):
@@ -112,7 +112,7 @@ def beside(point: Pixel, text: str, size: float, distance: float) -> Iterator[Pi
 
 
 def inside(outline: Sequence[Pixel], text: str, size: float) -> Iterator[Pixel]:
-    """The left ends of boxes for a text inside an outline: at its upper border first, then further down.
+    """Yield where the box of a text may begin inside an outline: at its upper border, then further down.
 
     If the text fits nowhere inside, it may stand above or below the outline.
     """

@@ -34,7 +34,7 @@ def diamond(x: float, y: float, *content: str, **attributes: Attribute) -> str:
 def draw_legend(
     content: MapContent, frame: MapFrame, colours: TrackColours, y: float, *, dense: bool
 ) -> tuple[list[str], float]:
-    """Draw a map's legend from height y on; returns SVG and the height of the picture below it."""
+    """Draw a map's legend from height y on; return its SVG elements and the y below it."""
     parts: list[str] = []
     groups = [list(_colour_entries(content, colours)), list(_symbol_entries(content, frame, dense=dense))]
     for entries in groups:
@@ -52,7 +52,7 @@ def draw_legend(
 
 
 def _colour_entries(content: MapContent, colours: TrackColours) -> Iterator[tuple[Symbol | None, str]]:
-    """The entries that explain the colours of tracks."""
+    """Yield the entries of a map's legend that explain the colours of tracks."""
     if colours.mode == "speed":
         yield None, "speed in km/h:"
         for colour, text in colours.classes:
@@ -65,12 +65,12 @@ def _colour_entries(content: MapContent, colours: TrackColours) -> Iterator[tupl
 
 
 def _track_symbol(colour: str) -> Symbol:
-    """The symbol of a track in a colour."""
+    """Return the legend's symbol for a track with this colour."""
     return lambda x, y: [line(x, y, x + SYMBOL_WIDTH, y, stroke=colour, stroke_width=3, stroke_linecap="round")]
 
 
 def _symbol_entries(content: MapContent, frame: MapFrame, *, dense: bool) -> Iterator[tuple[Symbol | None, str]]:
-    """The entries that explain the symbols of a map."""
+    """Yield the entries of a map's legend that explain its symbols."""
     middle = SYMBOL_WIDTH / 2
     if content.tracks:
         yield lambda x, y: [tag("circle", cx=x + middle, cy=y, r=4.4, fill="#ffffff", stroke=GREY,
@@ -90,7 +90,10 @@ def _symbol_entries(content: MapContent, frame: MapFrame, *, dense: bool) -> Ite
 
 
 def _answer_entries(content: MapContent) -> Iterator[tuple[Symbol | None, str]]:
-    """The entries that explain the rings of answer rows, with their number, also of those without a position."""
+    """Yield the entries of a map's legend that explain the rings of answer rows and count the rows.
+
+    Rows without a position are counted too.
+    """
     placed = [row for row in content.answers if row.positions]
     current, earlier = sum(row.is_current for row in placed), sum(not row.is_current for row in placed)
     if current:
@@ -107,6 +110,6 @@ def _answer_entries(content: MapContent) -> Iterator[tuple[Symbol | None, str]]:
 
 
 def _ring_symbol(radius: float, colour: str, width: float) -> Symbol:
-    """The symbol of an answer row."""
+    """Return the legend's symbol for an answer row, which is a ring."""
     return lambda x, y: [tag("circle", cx=x + SYMBOL_WIDTH / 2, cy=y, r=radius, fill="none", stroke=colour,
                              stroke_width=width)]  # fmt: skip

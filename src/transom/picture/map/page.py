@@ -14,7 +14,10 @@ from transom.picture.svg import escape, number
 
 
 def html_page(svg: str, content: MapContent, frame: MapFrame, calendar: Calendar, colour: Colour, title: str) -> str:
-    """A self-contained HTML page with the SVG of a map, a time slider, zoom and pan; it works with the keyboard too."""
+    """Build a self-contained HTML page that shows the SVG of a map, with a time slider, zoom and pan.
+
+    It works with the keyboard too.
+    """
     template = files("transom.picture.map").joinpath("page.html").read_text("utf-8")
     data = json.dumps(_slider_data(content, frame, calendar, colour), separators=(",", ":"), ensure_ascii=True)
     parts = {
@@ -32,7 +35,10 @@ def html_page(svg: str, content: MapContent, frame: MapFrame, calendar: Calendar
 
 
 def _slider_data(content: MapContent, frame: MapFrame, calendar: Calendar, colour: Colour) -> dict[str, object]:
-    """What the page needs to draw a map at each stop of its slider: times, and rows with pixel, colour and windows."""
+    """Collect the data with which the page draws a map at each stop of its slider: times and rows.
+
+    A row has its pixel, its colour and the stops at which windows hold it.
+    """
     clock, colours = map_clock(content, calendar), TrackColours.of(content, calendar, colour)
     tracks = []
     for index, track in enumerate(content.tracks):

@@ -28,7 +28,7 @@ def render_map(
     colour: Colour = "object",
     title: str = "",
 ) -> tuple[str, str, str]:
-    """Render a map as (SVG, HTML, GeoJSON) at tick `at` (None: last of the run); `colour` is by object or speed.
+    """Render a map as SVG, HTML and GeoJSON texts at tick `at`, by default the last one of the run.
 
     The rows of `answer` are marked where they are; the `optimized` plan shows whether the query is about one object.
     `colour` is whether colours mean objects or speeds.

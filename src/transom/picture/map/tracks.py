@@ -100,7 +100,7 @@ def gather_map_content(
 
 
 def _common_geometry(positions: Sequence[Position]) -> tuple[bool, bool, int]:
-    """Whether positions are on the earth, whether they are on a line, and their unit; UsageError if they differ."""
+    """Return whether positions are on the earth, whether on a line, and their unit; raise UsageError if they differ."""
     if not positions:
         raise UsageError("nothing that the query reads has a position", hint=_POSITION_HINT)
     kinds = {(position.geodesic, position.y is None) for position in positions}
@@ -114,14 +114,17 @@ def _common_geometry(positions: Sequence[Position]) -> tuple[bool, bool, int]:
 
 
 def regions_of(op: Operator) -> Iterator[Region]:
-    """The regions that an operator names: in the range of a window, or in an expression such as INSIDE(g, Park)."""
+    """Yield the regions that an operator names, in the range of a window or in an expression.
+
+    Such an expression is INSIDE(g, Park).
+    """
     if isinstance(op, Window):
         yield from (part.region for part in range_parts(op.range) if isinstance(part, RegionRange))
     yield from (part.region for part in expressions_of(op) if isinstance(part, InRegion))
 
 
 def choose_stops(inputs: Inputs, extents: Sequence[str], calendar: Calendar, now: int) -> list[int]:
-    """The ticks of the time slider, at most some hundred in round steps of time; the last is `now`."""
+    """Choose the ticks at which the time slider stops: about MAX_STOPS at most, at round times, the last at `now`."""
     ticks = [element.tick for name in extents for element in inputs.elements_of(name)]
     first = min([now, *ticks])
     return [*(tick for tick in Clock(calendar, first, now).round_ticks(first, now, MAX_STOPS) if tick < now), now]
@@ -134,7 +137,7 @@ def _note_held_rows(
     stops: Sequence[int],
     held: dict[tuple[int, int], list[int]],
 ) -> None:
-    """Add to `held`, by (tick, index) of a row, the numbers of the `stops` at which the window in force has the row."""
+    """Add to `held`, for each row (tick, index), the slider stops at which the current window holds the row."""
     ticks = [tick for tick, _ in events]
     members: list[tuple[int, int]] = []
     previous = 0
@@ -155,7 +158,7 @@ def _note_held_rows(
 
 
 def _objects_read(plan: Plan, moving: Mapping[str, Extent], inputs: Inputs, now: int) -> set[str]:
-    """The names of the objects whose rows reach a window of an (optimized) plan by tick `now`, after its filters.
+    """Return the names of the objects whose rows pass the plan's filters and reach a window by tick `now`.
 
     An extent without objects counts as one, of its name.
     """
@@ -170,7 +173,10 @@ def _objects_read(plan: Plan, moving: Mapping[str, Extent], inputs: Inputs, now:
 
 
 def _objects_of_stream(stream: Stream, extent: Extent, inputs: Inputs, now: int) -> set[str]:
-    """The names of the objects of an extent in a stream; it is evaluated where it still has their column."""
+    """Return the names of the objects of an extent whose rows are in a stream up to tick `now`.
+
+    It is evaluated where it still has the column of objects.
+    """
     if extent.object is None:
         return {extent.name}
     for op in walk(stream):
@@ -184,7 +190,10 @@ def _objects_of_stream(stream: Stream, extent: Extent, inputs: Inputs, now: int)
 def _slide_marks(
     object_rows: Sequence[PositionedElement], events: Iterable[tuple[int, int]], y_is_tick: bool
 ) -> Iterator[SlideMark]:
-    """An object's position at each slide `events` (tick, distance) of its window; y is the tick if `y_is_tick`."""
+    """Yield an object's position at each slide of its window; `events` are the (tick, distance) of the slides.
+
+    If `y_is_tick`, the map's y axis is time.
+    """
     for tick, distance in events:
         positions = [
             positioned.position
@@ -197,7 +206,7 @@ def _slide_marks(
 
 
 def _rejected_rows(plan: Plan, inputs: Inputs) -> dict[str, set[tuple[int, int]]]:
-    """The rows, as (tick, index), that a speed limit of the query rejects, by extent name."""
+    """Return the rows that a speed limit of the query rejects, as (tick, index), by extent name."""
     rows: dict[str, set[tuple[int, int]]] = {}
     for op in walk(plan):
         if isinstance(op, SpeedLimit) and isinstance(op.input, StreamAcquire | StreamReceive):
@@ -214,7 +223,7 @@ def _object_tracks(
     now: int,
     last_stop: int,
 ) -> Iterator[Track]:
-    """The track of each object of an extent up to tick `now`; rows in windows (`held`) or rejected are (tick, index).
+    """Yield the track of each object of an extent up to tick `now`, with the rows that were rejected.
 
     `held` has the numbers of the slider's stops at which a window holds the row, up to `last_stop`, which is now.
     """
@@ -242,9 +251,10 @@ def _track_points(
     held: Mapping[tuple[int, int], list[int]],
     last_stop: int,
 ) -> Iterator[TrackPoint]:
-    """The track points of rows, each with the path length from the first; `columns`: numbers of position columns.
+    """Yield the track points of an object's rows, each with the length of the path from the first point.
 
-    Rows without a position are skipped. `held` has the stops at which a window holds a row, by its (tick, index).
+    `columns` are the numbers of the columns of the position. Rows without a position are skipped. `held` has the stops
+    at which a window holds a row, by its (tick, index).
     """
     previous: tuple[float, float] | None = None
     distance = 0

@@ -16,7 +16,7 @@ LEGEND_LINE_HEIGHT = 20
 
 
 def draw_axis(y: float, scale: Scale, span: DrawnSpan, calendar: Calendar, rhythm: int = 0) -> tuple[str, float]:
-    """Draw the axis of ticks at height y, numbered at multiples of `rhythm` if possible; returns SVG and the y below.
+    """Draw the axis of ticks at height y, numbered at multiples of `rhythm`; return SVG and the y below it.
 
     `rhythm` is the greatest common divisor of windows' creation ticks. A long axis has times below its numbers.
     """
@@ -46,7 +46,7 @@ def draw_axis(y: float, scale: Scale, span: DrawnSpan, calendar: Calendar, rhyth
 
 
 def draw_time_axis(y: float, scale: Scale, clock: Clock) -> tuple[str, float]:
-    """Draw an axis with round times at height y; returns SVG and the y below it."""
+    """Draw an axis with round times at height y; return SVG and the y below it."""
     parts = _axis_line(y)
     width = max(text_width(clock.text(tick), 12.5) for tick in (clock.first, clock.last)) + 24
     for tick in clock.round_ticks(scale.left, scale.right, max(2, int((RIGHT - LEFT) / max(width, 70)))):
@@ -67,7 +67,7 @@ def _axis_line(y: float) -> list[str]:
 
 
 def draw_legend(y: float, entries: Sequence[tuple[str, str]]) -> tuple[list[str], int]:
-    """Draw legend entries, (symbol, meaning), in lines from height y on; returns SVG and the number of lines."""
+    """Draw the legend's entries (symbol, meaning) from height y on; return SVG and the number of lines."""
     parts: list[str] = []
     x, lines = float(LEFT - 6), 1
     for symbol, meaning in entries:

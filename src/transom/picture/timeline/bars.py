@@ -31,7 +31,7 @@ class BarBounds:
 
 
 def bar_bounds(lane: Lane, window: DrawnWindow, scale: Scale) -> BarBounds:
-    """The x pixels at which a window's bar starts and ends; the bar covers the window's first and last tick."""
+    """Return the x pixels at which a window's bar starts and ends; the bar covers the window's first and last tick."""
     low, high = lane.ticks(window) or (window.created, window.created)
     low, high = min(low, high), max(low, high)
     edge = scale.start - 12
@@ -44,7 +44,7 @@ def bar_bounds(lane: Lane, window: DrawnWindow, scale: Scale) -> BarBounds:
 def draw_window(
     lane: Lane, window: DrawnWindow, y: float, scale: Scale, colour: str, pairing: Pairing, drawn: Collection[int]
 ) -> str:
-    """Draw a window's bar, mark, label and ticks of `pairing`; in the bar, dots of the tuples with index in `drawn`.
+    """Draw a window: its bar with dots for tuples, the mark and time of its creation, and when it is paired.
 
     A tuple is marked in the bar only if its index is in `drawn`.
     """
@@ -74,7 +74,7 @@ def draw_window(
 
 
 def _bar(bar: BarBounds, y: float, colour: str, *, hollow: bool) -> list[str]:
-    """Draw a window's bar, dashed if `hollow` (no rows); it fades in if it begins left of the picture."""
+    """Draw a window's bar, dashed if the window has no rows; it fades in if it begins left of the picture."""
     parts, start = [], bar.start
     if bar.open and not hollow:
         for opacity in FADE_STEPS:
@@ -108,7 +108,10 @@ def _bar(bar: BarBounds, y: float, colour: str, *, hollow: bool) -> list[str]:
 def _bar_content(
     window: DrawnWindow, bar: BarBounds, y: float, scale: Scale, colour: str, drawn: Collection[int]
 ) -> list[str]:
-    """Draw a window's number of tuples in its bar, and a small dot per tick with a tuple whose index is in `drawn`."""
+    """Draw in a window's bar its number of tuples, and a dot for each tick that has a tuple in `drawn`.
+
+    `drawn` are the indexes of tuples.
+    """
     parts, next_x = [], float("-inf")
     for tick in sorted({element.tick for element in window.members if element.index in drawn}):
         if scale.at(tick) >= next_x:
@@ -162,7 +165,7 @@ def pair_dot(x: float, y: float, colour: str, tick: int) -> str:
 
 
 def _side_labels(lane: Lane, window: DrawnWindow) -> list[str]:
-    """The texts that may be written beside a window's bar, the longest first; the first that fits is used."""
+    """Return texts that may be written beside a window's bar, the longest first; the first that fits is used."""
     created = f"created at {window.created}"
     if not lane.counts_rows:
         return [created]
@@ -174,7 +177,10 @@ def _side_labels(lane: Lane, window: DrawnWindow) -> list[str]:
 
 
 def _side_label(lane: Lane, window: DrawnWindow, right: float, left: float, y: float) -> str:
-    """Write beside a window's bar when it was created: from the pixel `right` on, or up to `left` if that is full."""
+    """Write beside a window's bar when it was created: right of the bar or, if there is no room, left of it.
+
+    `right` and `left` are the pixels at which the text begins or ends.
+    """
     for text in _side_labels(lane, window):
         if right + text_width(text) < WIDTH - EDGE:
             return label(right, y, text, fill=FADED, **TEXT_HALO)
@@ -184,14 +190,17 @@ def _side_label(lane: Lane, window: DrawnWindow, right: float, left: float, y: f
 
 
 def _tooltip_text(lane: Lane, window: DrawnWindow) -> str:
-    """The tooltip of a window: its creation tick, bounds and number of tuples."""
+    """Return the tooltip of a window, which says its creation tick, bounds and number of tuples."""
     unit = "rows" if lane.counts_rows else "ticks"
     content = plural(window.rows, "tuple")
     return f"window created at tick {window.created}, {unit} {window.low} to {window.high}, holds {content}"
 
 
 def draw_scans(lane: Lane, y: float, scale: Scale, pairing: Pairing) -> list[str]:
-    """Draw a table's scans as diamonds, lines for how long each is current, dots where `pairing` uses it again."""
+    """Draw the scans of a table as diamonds, with lines for how long each one is current.
+
+    A dot is where `pairing` uses a scan again.
+    """
     parts = []
     level = y + ROW / 2
     for number, window in enumerate(lane.windows):
@@ -230,7 +239,7 @@ def draw_scans(lane: Lane, y: float, scale: Scale, pairing: Pairing) -> list[str
 
 
 def draw_bounds(lane: Lane, window: DrawnWindow, window_bounds: WindowBounds, y: float, scale: Scale) -> list[str]:
-    """Label the bounds of an example window below its bar, by its window clause: `NOW-5 MIN = 300`."""
+    """Label the bounds of an example window below its bar, as in its window clause: `NOW-5 MIN = 300`."""
     bounds = [(window.created, "NOW")]
     if window_bounds.high:
         bounds.append((window.high, window_bounds.unit.at(window_bounds.high)))

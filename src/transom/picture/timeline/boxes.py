@@ -35,12 +35,12 @@ class LaneBox:
 
     @property
     def zone(self) -> float:
-        """The y in pixels between a window operator's heading and the dots of its input tuples below."""
+        """The y pixel at which a lane's heading ends, and the area with the dots of its input tuples begins."""
         return self.base - (10 if self.lane.is_scan else self.dots.height) - 4
 
 
 def lane_meaning(lane: Lane, calendar: Calendar) -> str:
-    """The windows of a lane in a sentence, for the second line of its heading; empty if no sentence fits them."""
+    """Describe the windows of a lane in a sentence, for its heading; empty if no sentence fits them."""
     sentences = [window_sentence(lane.op, calendar)]
     if lane.each > 1:
         sentences.append(f"every {ordinal(lane.each)} window is drawn")
@@ -50,7 +50,7 @@ def lane_meaning(lane: Lane, calendar: Calendar) -> str:
 
 
 def layout_lane(lane: Lane, top: float, scale: Scale, example: ExampleWindows | None, calendar: Calendar) -> LaneBox:
-    """Lay out a lane from y = `top`: heights of dots and bars, and space for the labels of `example` if any.
+    """Lay out a lane from height `top`: the heights of dots and bars, and space for labels of an example.
 
     If there is an example window, there is space for the labels of its bounds.
     """

@@ -37,7 +37,7 @@ class Dots:
 
     @property
     def pitch(self) -> float:
-        """The vertical distance, in pixels, of two dots stacked at one tick."""
+        """The vertical distance of two dots stacked at one tick, in pixels."""
         return 2 * self.radius + 1.5
 
     @property
@@ -53,7 +53,10 @@ class Dots:
 
 
 def layout_dots(elements: Sequence[Element], scale: Scale, *, numbered: bool) -> Dots:
-    """Stack a lane's tuples by tick as dots, every n-th if over MAX_DOTS; `numbered` makes them large if few."""
+    """Stack a lane's tuples as dots by tick; if there are more than MAX_DOTS, only every n-th is drawn.
+
+    If `numbered`, the dots are large if there are few.
+    """
     step = -(-len(elements) // MAX_DOTS) or 1
     drawn = elements[::step]
     stacks: dict[int, list[Element]] = {}
@@ -65,7 +68,10 @@ def layout_dots(elements: Sequence[Element], scale: Scale, *, numbered: bool) ->
 
 
 def draw_dots(dots: Dots, base: float, scale: Scale, schema: Schema, chosen: Collection[int], colour: str) -> list[str]:
-    """Draw stacks of dots from the height `base` up; tuples whose index is in `chosen` in `colour`, others grey."""
+    """Draw stacks of dots from height `base` upwards; dots of `chosen` tuples are coloured, others grey.
+
+    `chosen` are the indexes of these tuples.
+    """
     parts = []
     for tick, stack in dots.stacks.items():
         x = scale.at(tick)
@@ -80,7 +86,7 @@ def draw_dots(dots: Dots, base: float, scale: Scale, schema: Schema, chosen: Col
 def _draw_dot(
     element: Element, x: float, y: float, dots: Dots, schema: Schema, chosen: Collection[int], colour: str
 ) -> str:
-    """Draw a tuple as a dot at (x, y), with its values as tooltip; in `colour` if its index is in `chosen`."""
+    """Draw a tuple as a dot at (x, y), with its values as tooltip; it is grey unless its index is in `chosen`."""
     fill = colour if element.index in chosen else GREY
     values = ", ".join(f"{attribute.name} {shorten(show(value), 60)}" for attribute, value in zip(schema, element.row))
     circle = tag("circle", cx=x, cy=y, r=dots.radius, fill=fill)

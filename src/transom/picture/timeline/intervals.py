@@ -59,7 +59,10 @@ def draw_answer(
     title: str = "",
     text: str = "",
 ) -> str:
-    """Draw when RDF rows are valid, `start` to `until` (None: last change); `prefixes` shorten IRIs; `text`: query."""
+    """Draw as SVG when the rows of an RDF answer are valid, from tick `start` to `until` or the last change.
+
+    `prefixes` shorten IRIs; `text` is the query.
+    """
     lanes = interval_lanes(answer.during(start, until), prefixes or {})
     bars = [bar for lane in lanes for bar in lane.bars]
     changes = [bar.start for bar in bars] + [bar.end for bar in bars if bar.end is not None]
@@ -97,11 +100,14 @@ def draw_answer(
 
 
 def interval_lanes(answer: RdfAnswer, prefixes: Mapping[str, str]) -> list[IntervalLane]:
-    """The validity intervals of an RDF answer as bars, in one lane for each different solution or triple."""
+    """Convert an RDF answer's validity intervals to bars, in one lane for each distinct solution or triple."""
     lanes: dict[str, IntervalLane] = {}
 
     def bars_of(payload: Solution | Triple) -> list[IntervalBar]:
-        """The bars of a solution or triple; unbound variables are left out of the name of its lane."""
+        """Return the bars in the lane of a solution or triple; the lane is created if there is none.
+
+        Unbound variables are left out of the name of the lane.
+        """
         if isinstance(payload, Triple):
             terms = [abbreviate_term(term, prefixes) for term in (payload.subject, payload.predicate, payload.object)]
             subject, name = terms[0], " ".join(terms)
@@ -130,7 +136,7 @@ def interval_lanes(answer: RdfAnswer, prefixes: Mapping[str, str]) -> list[Inter
 
 
 def _repeat_label(count: int) -> str:
-    """The label of an interval whose row is valid several times, such as `3 times`; empty if `count` is 1."""
+    """Return the label of an interval whose row is valid several times, such as `3 times`; empty if `count` is 1."""
     return f"{count} times" if count > 1 else ""
 
 

@@ -72,11 +72,11 @@ class Lane:
 
     @property
     def unseen(self) -> int:
-        """The number of windows that a lane does not draw, as it draws at most MAX_WINDOWS."""
+        """The number of windows that the lane does not draw, because it draws at most MAX_WINDOWS."""
         return len(self.created) - len(self.windows)
 
     def ticks(self, window: DrawnWindow) -> tuple[int, int] | None:
-        """The first and last tick that a drawn window covers; None for a window by row numbers without rows."""
+        """Return the first and last tick that a drawn window covers; None for a window of row numbers that is empty."""
         if not self.counts_rows:
             return window.low, window.high
         return (window.members[0].tick, window.members[-1].tick) if window.members else None
@@ -92,13 +92,13 @@ class Lane:
 
 
 def extent_names(op: Operator) -> list[str]:
-    """The names of all extents that an operator and its inputs read, each once."""
+    """Return the names of all extents (sources and tables) that an operator and its inputs read, each once."""
     names = (source.extent for source in walk(op) if isinstance(source, StreamAcquire | StreamReceive | StoredTable))
     return list(dict.fromkeys(names))
 
 
 def window_operators(plan: Plan) -> list[tuple[Window, int]]:
-    """The window operators of a plan, inner ones first, each with its block: the number of its FROM clause.
+    """Return the window operators of a plan, inner ones first, each with the number of its FROM clause.
 
     The windows of a block are paired with each other. The input of a window, or of a relation-to-stream operator,
     begins a new block with a greater number.
@@ -111,7 +111,7 @@ def window_operators(plan: Plan) -> list[tuple[Window, int]]:
 def _collect_windows(
     op: Operator, block_numbers: Iterator[int], block: int, operators: list[tuple[Window, int]]
 ) -> None:
-    """Append the windows among `op` and its inputs to `operators`, with their FROM clause's number (`block`).
+    """Append the window operators among `op` and its inputs to `operators`, each with its FROM clause's number.
 
     `block_numbers` yields the numbers of further FROM clauses.
     """
@@ -127,7 +127,7 @@ WindowEvent = tuple[int, dict[Coordinate, int]]
 
 
 def undrawable_part(op: Window) -> str:
-    """What of a window operator has no bar on a time axis, as text; empty if the operator can be drawn."""
+    """Return the part of a window operator that has no bar on a time axis, as text; empty if there is none."""
     if isinstance(op.input, StoredTable):
         return ""
     if op.key:
@@ -140,7 +140,7 @@ def undrawable_part(op: Window) -> str:
 
 
 def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[WindowEvent]]:
-    """The input elements of a window operator that can be drawn, and when it creates windows."""
+    """Return the input tuples of a drawable window operator, and the ticks at which it creates windows."""
     if isinstance(op.input, StoredTable):
         return [], [(tick, {Coordinate.TICK: tick}) for tick in scan_ticks(op.slide, op.input, inputs)]
     elements = evaluate_stream(op.input, inputs)
@@ -148,7 +148,10 @@ def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[Windo
 
 
 def build_lane(op: Window, block: int, inputs: Inputs, each: int = 1) -> Lane:
-    """Evaluate a window operator (of FROM clause `block`) to a lane with one in `each` of its windows."""
+    """Evaluate a window operator and build its lane of the picture; only every n-th window is kept (n is `each`).
+
+    `block` is the number of its FROM clause.
+    """
     elements, events = window_events(thin_slides(op, each), inputs)
     created = tuple(tick for tick, _ in events)
     superseded = _next_ticks(created)
@@ -162,7 +165,7 @@ def build_lane(op: Window, block: int, inputs: Inputs, each: int = 1) -> Lane:
 
 
 def thin_slides(op: Window, each: int) -> Window:
-    """A window operator with the slide multiplied by `each`, which makes only every n-th of its windows."""
+    """Multiply the slide of a window operator by `each`, so that it makes only every n-th of its windows."""
     if each == 1 or not isinstance(op.slide, Every):
         return op
     return replace(op, slide=replace(op.slide, step=op.slide.step * each))
@@ -171,7 +174,7 @@ def thin_slides(op: Window, each: int) -> Window:
 def _drawn_window(
     op: Window, event: WindowEvent, elements: Sequence[Element], inputs: Inputs, superseded: int | None
 ) -> DrawnWindow:
-    """The window created at `event`, with those `elements` in it; `superseded`: tick of the next newer one, if any."""
+    """Build the window created at `event`; `superseded` is the tick of the next newer window, if any."""
     tick, coordinates = event
     if isinstance(op.input, StoredTable):
         return DrawnWindow(tick, tick, tick, len(scan_table(op.input, tick, inputs)), superseded=superseded)
@@ -187,7 +190,7 @@ def _drawn_window(
 
 
 def _next_ticks(ticks: Sequence[int]) -> list[int | None]:
-    """For each of the ascending `ticks`, the next greater one among them; None for the greatest."""
+    """Return, for each of the ascending ticks, the next greater one; None for the greatest."""
     following: list[int | None] = [None] * len(ticks)
     for index in range(len(ticks) - 2, -1, -1):
         following[index] = ticks[index + 1] if ticks[index + 1] > ticks[index] else following[index + 1]

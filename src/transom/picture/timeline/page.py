@@ -56,13 +56,13 @@ def draw_windows(lanes: Sequence[Lane], span: DrawnSpan, calendar: Calendar, tit
 
 
 def _page_scale(lanes: Sequence[Lane], span: DrawnSpan) -> Scale:
-    """The time scale of a page, which begins early enough for the lower bounds of all its windows."""
+    """Create the time scale of a page, which begins early enough for the lower bounds of all its windows."""
     reaches = [lane.ticks(window) for lane in lanes for window in lane.windows]
     return make_scale([min(ticks) for ticks in reaches if ticks], span.first, span.last, LEFT, RIGHT)
 
 
 def draw_header(title: str, text: str) -> tuple[list[str], float]:
-    """Draw the title, and the query `text`, at the top of a page; returns the SVG elements and the y below them."""
+    """Draw the title and the text of the query at the top of a page; return SVG and the y below it."""
     parts: list[str] = []
     y = float(EDGE)
     if title:
@@ -93,7 +93,7 @@ class DrawnPage:
 
 
 def finish_document(page: DrawnPage, legend: Sequence[tuple[str, str]], description: str, title: str) -> str:
-    """Complete the SVG document of a drawn page with a legend, `title` and `description` (for blind readers)."""
+    """Complete a drawn page to an SVG document, with a legend, a title and a description for blind readers."""
     y = page.bottom + 24
     symbols, lines = draw_legend(y, legend)
     height = ceil(y + lines * LEGEND_LINE_HEIGHT if legend else y)
@@ -118,7 +118,7 @@ def finish_document(page: DrawnPage, legend: Sequence[tuple[str, str]], descript
 
 
 def _legend(lanes: Sequence[Lane], blocks: Sequence[Pairing], numbered: bool) -> list[tuple[str, str]]:
-    """The entries (symbol, meaning) that explain the symbols on a page; `numbered` if dots show row numbers."""
+    """Return the legend's entries (symbol, meaning) for a page; `numbered` says that dots show row numbers."""
     windows = [(lane, window) for lane in lanes if not lane.is_scan for window in lane.windows]
     entries: list[tuple[str, str]] = []
     if any(lane.elements for lane in lanes):

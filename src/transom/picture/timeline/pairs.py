@@ -34,13 +34,13 @@ class Pairing:
         return len(self.lanes) > 1
 
     def colour_of(self, window: DrawnWindow, number: int) -> str:
-        """The colour of a window of a lane: that of its creation tick; in a single lane, by its `number`."""
+        """Return the colour of a lane's window, by its creation tick or, in a single lane, by its number."""
         if not self.is_product:
             return PALETTE[number % len(PALETTE)]
         return self.colours.get(window.created, UNPAIRED_COLOUR)
 
     def ticks_of(self, window: DrawnWindow) -> list[int]:
-        """The ticks after its creation at which a window is paired again, because another lane has a new one."""
+        """Return the later ticks at which a window is paired again, because another lane has a new window."""
         end = window.superseded
         return [tick for tick in self.colours if tick > window.created and (end is None or tick < end)]
 
@@ -55,7 +55,7 @@ class ExampleWindows:
 
 
 def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
-    """Pair the windows of lanes by FROM clause."""
+    """Pair the windows of the lanes that belong to the same FROM clause, which joins them."""
     blocks: dict[int, list[int]] = {}
     for number, lane in enumerate(lanes):
         blocks.setdefault(lane.block, []).append(number)
@@ -63,7 +63,10 @@ def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
 
 
 def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
-    """Pair the windows of a FROM clause's lanes (`numbers` in `lanes`, from 0): ticks, colours, pair counts."""
+    """Pair the windows of one FROM clause's lanes: compute ticks, colours and the number of pairs.
+
+    `numbers` are those of its lanes in `lanes`, from 0.
+    """
     ticks = [lanes[number].created for number in numbers]
     created = tuple(sorted({tick for of_lane in ticks for tick in of_lane}))
     if len(numbers) == 1 or not all(ticks):
@@ -75,7 +78,7 @@ def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
 
 
 def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
-    """From each lane's creation ticks: those at which some lane has a new window and all lanes have one.
+    """Return the ticks at which a lane has a new window and every lane has one; `created` has each lane's ticks.
 
     At these ticks the query has an answer.
     """
@@ -86,15 +89,16 @@ def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _current_count(tick: int, created: Sequence[int]) -> int:
-    """The number of a lane's current windows at a tick: those of its latest creation tick (`created`) so far."""
+    """Count a lane's current windows at a tick, which are those of its latest creation tick so far."""
     last = max(creation for creation in created if creation <= tick)
     return created.count(last)
 
 
 def choose_examples(pairing: Pairing, lanes: Sequence[Lane], first: int) -> dict[int, ExampleWindows]:
-    """Choose windows to colour as example, by lane: the last with rows (unpaired: rather begun from tick `first` on).
+    """Choose, for each lane, the windows that are coloured as an example: the last ones with rows.
 
-    `first` is the first tick of the run.
+    In a lane without pairs, windows that begin from tick `first` on are preferred. `first` is the first tick of the
+    run.
     """
     if not pairing.colours:
         return {
@@ -115,7 +119,7 @@ def choose_examples(pairing: Pairing, lanes: Sequence[Lane], first: int) -> dict
 
 
 def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows | None:
-    """Choose an unpaired lane's example: last with rows, rather begun from tick `first` on; None: scans or no rows.
+    """Choose the example window of a lane without pairs, the last one with rows; None if there is none.
 
     If possible it does not begin before tick `first`.
     """
@@ -130,7 +134,7 @@ def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows 
 
 
 def _current_windows(lane: Lane, tick: int) -> list[int]:
-    """The numbers of a lane's windows that are current at a tick."""
+    """Return the numbers of a lane's windows that are current at a tick."""
     return [
         number
         for number, window in enumerate(lane.windows)

@@ -15,7 +15,7 @@ from transom.picture.timeline.window_text import plural, window_syntax
 
 
 def draw_panel(top: float, bottom: float, zone: float, scale: Scale) -> list[str]:
-    """Draw the background of a lane; from y = `zone` down, the time before the run's first tick is darker."""
+    """Draw the background of a lane; below y = `zone`, the time before the run's first tick is darker."""
     parts = [tag("rect", x=EDGE, y=top, width=WIDTH - 2 * EDGE, height=bottom - top, rx=6, fill=PANEL, stroke=FAINT)]
     if scale.left < scale.first:
         end = scale.at(scale.first) - scale.pad
@@ -24,7 +24,7 @@ def draw_panel(top: float, bottom: float, zone: float, scale: Scale) -> list[str
 
 
 def draw_heading(lane: Lane, top: float, calendar: Calendar, example: ExampleWindows | None) -> list[str]:
-    """Draw a lane's heading: its input, its window as syntax and in a sentence, and the example's caption if any."""
+    """Draw a lane's heading: its input, its window as syntax and as a sentence, and the example's caption."""
     name = shorten(lane.name, 40)
     caption = f"● {example.caption}" if example is not None else ""
     room = WIDTH - 2 * EDGE - 50 - text_width(name, 14) - text_width(caption)
@@ -48,7 +48,7 @@ def lane_heading(top: float, name: str, description: str, **attributes: Attribut
 
 
 def draw_lane(box: LaneBox, scale: Scale, pairing: Pairing, example: ExampleWindows | None, calendar: Calendar) -> str:
-    """Draw a lane in `box`: heading, dots (coloured if in `example`; None: all grey), windows or scans, and notes."""
+    """Draw a lane: its heading, tuples as dots, windows or scans, and notes; the example's dots are coloured."""
     lane = box.lane
     parts = draw_heading(lane, box.top, calendar, example)
     chosen: set[int] = set()
@@ -101,7 +101,7 @@ def _example_tints(box: LaneBox, example: ExampleWindows, scale: Scale) -> list[
 
 
 def _lane_notes(box: LaneBox) -> list[tuple[float, float, str]]:
-    """The notes on a lane, as (x, y, text): that it has no tuples or windows, or how many are not drawn."""
+    """Return the notes on a lane, as (x, y, text): that it has no tuples or windows, or how many are not drawn."""
     lane = box.lane
     notes: list[tuple[float, float, str]] = []
     if lane.is_scan:
@@ -130,7 +130,7 @@ def draw_guides(pairing: Pairing, top: float, bottom: float, scale: Scale) -> li
 
 
 def draw_pairs(pairing: Pairing, top: float, scale: Scale) -> tuple[list[str], float]:
-    """Draw a strip below paired lanes, with a dot per tick with an answer; returns SVG and the y below it."""
+    """Draw a strip below paired lanes, with a dot per tick with an answer; return SVG and the y below it."""
     parts = [lane_heading(top, "pairs", PAIRS_CAPTION, fill=FADED)]
     level, line_ends = top + 36, [float("-inf"), float("-inf")]
     for tick, colour in pairing.colours.items():

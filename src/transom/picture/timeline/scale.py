@@ -31,13 +31,14 @@ class Scale:
         return min(max(self.cell / 2, 6.0), 9.0)
 
     def at(self, tick: int) -> float:
-        """The x pixel of a tick."""
+        """Return the x pixel of a tick."""
         return self.start + (tick - self.left) * self.cell
 
     def numbers(self, calendar: Calendar, spacing: float, rhythm: int) -> list[int]:
-        """The ticks numbered on the time axis, at least `spacing` pixels apart; multiples of `rhythm` if possible.
+        """Choose the ticks that are numbered on the axis, at least `spacing` pixels apart.
 
-        A divisor of `rhythm` serves as well. So the ticks at which windows are created have numbers.
+        Multiples of `rhythm` are preferred. A divisor of `rhythm` serves as well. So the ticks at which windows are
+        created have numbers.
         """
         wide_steps = dropwhile(lambda step: step * self.cell < spacing, axis_steps(calendar))
         steps = list(takewhile(lambda step: step * self.cell < 3.2 * spacing, wide_steps))
@@ -49,9 +50,10 @@ class Scale:
 
 
 def make_scale(lows: Iterable[int], first: int, last: int, start: float, end: float) -> Scale:
-    """The scale from ticks `first` to `last` to pixels `start` to `end`; it begins earlier if windows do (`lows`).
+    """Create the scale from ticks to pixels; it begins before tick `first` if a window reaches below it.
 
-    Time before the first tick is shown where windows reach into it: all of it if it fits, else a short part.
+    `lows` are the first ticks of windows. Time before the first tick is shown where windows reach into it: all of it if
+    it fits, else a short part.
     """
     lowest = min(lows, default=first)
     length = max(last - first, 1)

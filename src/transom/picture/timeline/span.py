@@ -31,7 +31,7 @@ class DrawnSpan:
 
 
 def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpan:
-    """Choose the ticks to draw, so that each lane (window operator, FROM clause) has several, at most MAX_WINDOWS.
+    """Choose the ticks to draw, so that each lane shows several windows, at most MAX_WINDOWS.
 
     A lane is a window operator and the number of its block.
     If one window in several is drawn, the span tells how many.
@@ -60,7 +60,10 @@ def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpa
 
 
 def _limit_to_palette(last: int, lanes: Sequence[tuple[Window, int]], ticks: Sequence[Sequence[int]]) -> int:
-    """The last tick to draw, reduced so that paired lanes (creation `ticks`) have one colour per answer."""
+    """Return the last tick to draw, early enough that the answers of paired lanes have different colours.
+
+    `ticks` are the creation ticks of the lanes.
+    """
     blocks: dict[int, list[Sequence[int]]] = {}
     for (_, block), created in zip(lanes, ticks):
         blocks.setdefault(block, []).append(created)
@@ -72,19 +75,19 @@ def _limit_to_palette(last: int, lanes: Sequence[tuple[Window, int]], ticks: Seq
 
 
 def _creation_ticks(op: Window, inputs: Inputs) -> list[int]:
-    """The ticks at which a window operator creates windows."""
+    """Return the ticks at which a window operator creates windows."""
     return [tick for tick, _ in window_events(op, inputs)[1]]
 
 
 def _slides_per_range(op: Window) -> int:
-    """The number of slides that a window's range spans, in time or rows; 0 if the number is not fixed."""
+    """Return the number of slides that a window's range spans, in time or rows; 0 if the number is not fixed."""
     if not isinstance(op.slide, Every) or not isinstance(op.range, CoordinateRange):
         return 0
     return -(op.range.low.offset // op.slide.step)
 
 
 def _target_window_count(op: Window) -> int:
-    """How many windows of an operator to draw: until none reaches before the run's start, and some more."""
+    """Return how many windows of an operator to draw; if possible, the last of them begin after the run's start."""
     if isinstance(op.slide, AtStart) or isinstance(op.input, StoredTable):
         return 1 if isinstance(op.slide, AtStart) else 3
     slides = _slides_per_range(op)
@@ -92,7 +95,7 @@ def _target_window_count(op: Window) -> int:
 
 
 def _thinning_factor(op: Window) -> int:
-    """The factor n such that drawing one window in n keeps a picture small if windows reach far back; or 1."""
+    """Return n if drawing only every n-th window keeps the picture small, else return 1."""
     slides = _slides_per_range(op)
     if slides + 5 <= MAX_WINDOWS or slides > MAX_SLIDES:
         return 1

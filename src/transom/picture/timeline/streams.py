@@ -27,7 +27,7 @@ MAX_TUPLES = 120
 
 
 def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, text: str) -> str:
-    """Draw a plan without windows as SVG: a lane per source, the answer's tuples coloured; `text` is the query.
+    """Draw a plan without windows as SVG: a lane per source, in which the answer's tuples are coloured.
 
     `text` is the query, written above the lanes.
     """
@@ -73,7 +73,7 @@ def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, text
 
 
 def _without_renumbering(plan: Plan) -> Stream:
-    """The plan without Renumber operators, so that tuples of the answer keep their index in the source."""
+    """Remove the Renumber operators from a plan, so that the answer's tuples keep their index in the source."""
 
     def change(op: Operator) -> Operator:
         """Remove Renumber operators from an operator and its inputs."""

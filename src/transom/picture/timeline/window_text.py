@@ -35,7 +35,7 @@ class DisplayUnit:
     size: int
 
     def count(self, amount: int) -> str:
-        """An amount of ticks or rows as text in this unit: `5 minutes`.
+        """Format an amount of ticks or rows in this unit: `5 minutes`.
 
         >>> DisplayUnit("MIN", "minute", 60).count(300)
         '5 minutes'
@@ -44,15 +44,15 @@ class DisplayUnit:
         return f"{number} {self.name}" if number == 1 else f"{number} {self.name}s"
 
     def each(self, step: int) -> str:
-        """A period of `step` ticks or rows as text in this unit: `every second`, `every 5 seconds`."""
+        """Format a period of `step` ticks or rows in this unit: `every second`, `every 5 seconds`."""
         return f"every {self.name}" if step == self.size else f"every {self.count(step)}"
 
     def now(self, offset: int) -> str:
-        """The bound of a window at an `offset` from NOW, without its unit: `NOW-20`."""
+        """Format the bound of a window at an `offset` from NOW, without its unit: `NOW-20`."""
         return f"NOW{offset // self.size:+d}" if offset else "NOW"
 
     def at(self, offset: int) -> str:
-        """The bound of a window at an `offset` from NOW: `NOW-5 MIN`; without its unit if that is a tick or row."""
+        """Format the bound of a window at an `offset` from NOW: `NOW-5 MIN`, or `NOW-5` for ticks and rows."""
         return f"{self.now(offset)} {self.keyword}" if offset and self.size > 1 else self.now(offset)
 
 
@@ -71,7 +71,7 @@ class WindowBounds:
 
 
 def window_bounds(op: Window, calendar: Calendar) -> WindowBounds | None:
-    """The bounds and slide of a window operator; None if it cannot be written as FROM .. TO .. SLIDE."""
+    """Return the bounds and slide of a window operator; None if it cannot be written as FROM .. TO .. SLIDE."""
     slide, window_range = op.slide, op.range
     if (
         not isinstance(slide, Every)
@@ -92,7 +92,7 @@ def window_bounds(op: Window, calendar: Calendar) -> WindowBounds | None:
 
 
 def largest_unit(amounts: tuple[int, ...], calendar: Calendar) -> DisplayUnit:
-    """The largest time unit in which all amounts (in ticks) are integers; ticks if there is none."""
+    """Return the largest time unit in which all amounts (in ticks) are integers; ticks if there is none."""
     for keyword, name, length in _TIME_UNITS:
         size = calendar.ticks(length)
         if size and not any(amount % size for amount in amounts):
@@ -101,7 +101,7 @@ def largest_unit(amounts: tuple[int, ...], calendar: Calendar) -> DisplayUnit:
 
 
 def window_syntax(op: Window, calendar: Calendar) -> str:
-    """A window operator in the query language's syntax: `FROM NOW-20 TO NOW-10 SLIDE 5 SEC` or `SCAN 1 MIN`."""
+    """Write a window operator in the query language: `FROM NOW-20 TO NOW-10 SLIDE 5 SEC` or `SCAN 1 MIN`."""
     if isinstance(op.slide, AtStart):
         return "SCAN once"
     if isinstance(op.input, StoredTable) and isinstance(op.slide, Every):
@@ -115,13 +115,16 @@ def window_syntax(op: Window, calendar: Calendar) -> str:
 
 
 def _slide_amount(step: int, unit: DisplayUnit) -> str:
-    """The step of a slide in the query language's syntax: `5 SEC`, `1 ROW`."""
+    """Write the step of a slide in the query language: `5 SEC`, `1 ROW`."""
     number = step // unit.size
     return "1 ROW" if unit is ROW_UNIT and number == 1 else f"{number} {unit.keyword}"
 
 
 def window_sentence(op: Window, calendar: Calendar) -> str:
-    """A window operator as an English sentence; empty if its range ends after NOW or has bounds that move unevenly."""
+    """Describe a window operator in an English sentence; empty if its bounds are too complicated for one.
+
+    That is so if its range ends after NOW, or has bounds that move unevenly.
+    """
     if isinstance(op.slide, AtStart):
         return "the whole table, read once at the start"
     if isinstance(op.input, StoredTable):
@@ -143,7 +146,10 @@ def window_sentence(op: Window, calendar: Calendar) -> str:
 
 
 def _mixed_sentence(op: Window, calendar: Calendar) -> str:
-    """A window whose slide and range differ, or that lies in space, as a sentence; empty if a bound is not simple."""
+    """Describe in a sentence a window that regions limit, or whose slide and range use different coordinates.
+
+    It is empty if a bound is not simple.
+    """
     regions = " and ".join(part.region.name for part in range_parts(op.range) if isinstance(part, RegionRange))
     parts = [_range_text(part, calendar) for part in range_parts(op.range) if not isinstance(part, RegionRange)]
     if not all(parts):
@@ -155,7 +161,7 @@ def _mixed_sentence(op: Window, calendar: Calendar) -> str:
 
 
 def _slide_text(slide: Slide, calendar: Calendar) -> str:
-    """When a window operator makes windows, as text."""
+    """Describe when a window operator makes windows."""
     match slide:
         case Every(coordinate=Coordinate.TICK, step=step):
             return largest_unit((step,), calendar).each(step)
@@ -170,7 +176,10 @@ def _slide_text(slide: Slide, calendar: Calendar) -> str:
 
 
 def _range_text(part: Range, calendar: Calendar) -> str:
-    """What a range holds, as text; empty if its bounds do not lie at fixed offsets from the same step."""
+    """Describe what a window's range holds, such as `the latest 3 rows`; empty if it does not end at NOW.
+
+    It is also empty if its two bounds move in different steps.
+    """
     match part:
         case UnboundedRange():
             return "all tuples so far"
@@ -187,7 +196,7 @@ def _range_text(part: Range, calendar: Calendar) -> str:
 
 
 def _time_sentence(bounds: WindowBounds) -> str:
-    """A window by time as a sentence: `every minute a window with the tuples of the last 5 minutes, ...`."""
+    """Describe a window by time: `every minute a window with the tuples of the last 5 minutes, ...`."""
     oldest, newest, unit = -bounds.low, -bounds.high, bounds.unit
     if oldest == 0:
         content = "the tuples of that very tick"
@@ -201,7 +210,7 @@ def _time_sentence(bounds: WindowBounds) -> str:
 
 
 def _row_sentence(bounds: WindowBounds) -> str:
-    """A window by rows as a sentence: `at every 2nd row a window with that row and the 2 rows before it`."""
+    """Describe a window by rows: `at every 2nd row a window with that row and the 2 rows before it`."""
     oldest, newest = -bounds.low, -bounds.high
     if oldest == 0:
         content = "that row alone"
@@ -216,11 +225,11 @@ def _row_sentence(bounds: WindowBounds) -> str:
 
 
 def ordinal(number: int) -> str:
-    """The ordinal of a number as text: `1st`, `2nd`, `3rd`, `4th`."""
+    """Format a number as an ordinal: `1st`, `2nd`, `3rd`, `4th`."""
     teens = 10 <= number % 100 <= 20
     return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def plural(number: int, name: str) -> str:
-    """A number with a noun as text: `1 tuple`, `2 tuples`."""
+    """Format a number with a noun: `1 tuple`, `2 tuples`."""
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
