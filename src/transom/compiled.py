@@ -19,7 +19,7 @@ ResultKind: TypeAlias = AnswerKind | RdfAnswerKind
 
 
 def source_extents(query: Compiled, unexpanded: Collection[str] = ()) -> tuple[Extent, ...]:
-    """The distinct extents that a query reads; a source that is a query yields its extents unless in `unexpanded`."""
+    """Return the distinct extents that a query reads; inner queries are expanded to theirs, except `unexpanded`."""
     extents = query.catalog.sources
     return tuple(extents[name] for name in sources_of(query.optimized, unexpanded))
 
@@ -39,5 +39,5 @@ class Compiled:
 
     @property
     def optimized(self) -> Any:
-        """The algebra after the last optimizer step; if there was none, as translated from the text."""
+        """The query's algebra after the last optimizer step or, if there was none, as translated from the text."""
         return self.steps[-1].plan if self.steps else self.algebra

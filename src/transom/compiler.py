@@ -40,7 +40,7 @@ def compile(
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[RdfAnswer]:
-    """Compile Streaming SPARQL; `parameters` bind variables, `name` is the file in errors; `without` must be empty."""
+    """Compile a query in Streaming SPARQL; `parameters` bind its variables, and `without` must be empty."""
 
 
 @overload
@@ -54,7 +54,7 @@ def compile(
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[Answer]:
-    """Compile SNEEql or CQL; `parameters` bind names, `without` disables rules, `name` is the file in errors."""
+    """Compile a query in SNEEql or CQL; `parameters` bind names, and `without` disables optimizer rules."""
 
 
 @overload
@@ -68,7 +68,7 @@ def compile(
     without: Collection[str] = (),
     name: None = None,
 ) -> Query[Answer]:
-    """Compile SNEEql; `parameters` bind names, `without` disables optimizer rules."""
+    """Compile a query in SNEEql; `parameters` bind names, and `without` disables optimizer rules."""
 
 
 @overload
@@ -82,7 +82,7 @@ def compile(
     without: Collection[str] = (),
     name: str,
 ) -> Query[Any]:
-    """Compile a query in the language that the extension of file `name` says; `parameters` bind names."""
+    """Compile a query in the language that the extension of file `name` means; `parameters` bind names."""
 
 
 def compile(
@@ -95,7 +95,7 @@ def compile(
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[Any]:
-    """Compile a query against a catalog; QueryError, which points into the text, if the query is invalid.
+    """Compile a query against a catalog; raise QueryError, which points into the text, if the query is invalid.
 
     Legal but suspicious parts issue a QueryWarning and are listed in the query's `warnings`.
 
@@ -144,7 +144,7 @@ def compile(
 
 
 def _as_catalog(catalog: CatalogLike) -> Catalog:
-    """The catalog itself, that of a file, or that of a dictionary; UsageError for anything else."""
+    """Return a catalog as it is, or read it from a file or a dictionary; raise UsageError for anything else."""
     if isinstance(catalog, Catalog):
         return catalog
     if isinstance(catalog, Mapping):
@@ -159,7 +159,7 @@ def _as_catalog(catalog: CatalogLike) -> Catalog:
 
 
 def _with_optimized_rows(op: Operator) -> Operator:
-    """Optimize the query over rows from which an RDF stream makes its statements; other operators are unchanged."""
+    """Optimize the row query from which an RDF stream makes its statements; other operators are unchanged."""
     from transom.algebra.composition.sources import RowStatements
 
     if not isinstance(op, RowStatements):

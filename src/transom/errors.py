@@ -53,7 +53,7 @@ class Span:
     end: int
 
     def position(self, text: str) -> tuple[int, int]:
-        """Line and column, both counted from 1, of the first character of this range of offsets in `text`."""
+        """Return line and column, both counted from 1, of the first character of this span in `text`."""
         before = text[: self.start]
         return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
 
@@ -73,7 +73,10 @@ class TransomError(Exception):
         text: str | None = None,
         source: str | None = None,
     ) -> None:
-        """An error: explanation `detail`, remedy `hint`, and the `span` at fault of the `text` from file `source`."""
+        """Create an error with explanation `detail`, remedy `hint`, and the `span` of `text` that is at fault.
+
+        `source` is the name of the file that holds `text`.
+        """
         super().__init__(message)
         self.message = message
         self.detail = detail
@@ -83,7 +86,7 @@ class TransomError(Exception):
         self.source = source
 
     def within(self, text: str, source: str | None = None) -> TransomError:
-        """Set the user's text in which `span` is at fault, and its file `source`, unless they are set; returns self."""
+        """Set the text and file that the error points into, unless they are set already; return the error."""
         if self.text is None:
             self.text = text
         if self.source is None:
@@ -92,17 +95,20 @@ class TransomError(Exception):
 
     @property
     def position(self) -> tuple[int, int] | None:
-        """Line and column, from 1, of the place at fault in the user's text; None if place or text is unknown."""
+        """The line and column, from 1, of the part at fault in the user's text; None if it is unknown."""
         if self.span is None or self.text is None:
             return None
         return self.span.position(self.text)
 
     def __str__(self) -> str:
-        """The error as plain text with all its parts."""
+        """Return the error as plain text with all its parts."""
         return self.render()
 
     def render(self) -> str:
-        """The error as plain text: message, underlined query text, detail, hint; control characters are escaped."""
+        """Return the error as plain text: its message, the underlined query text, its detail and its hint.
+
+        Control characters are escaped.
+        """
         lines = [self._headline()]
         if self.span is not None and self.text is not None:
             lines += underline(self.text, self.span)
@@ -113,7 +119,7 @@ class TransomError(Exception):
         return escape_lines("\n".join(lines))
 
     def _headline(self) -> str:
-        """The first line of the printed error: source, line and column if known, message."""
+        """Return the first line of the printed error: source, line and column if known, message."""
         position = self.position
         origin = self.source or ("query" if position else None)
         if position:
@@ -122,7 +128,10 @@ class TransomError(Exception):
 
 
 def underline(text: str, span: Span, longest: int = 120) -> list[str]:
-    """The line where `span` begins, cut to `longest` characters (marked `...`), and a line of carets under the span."""
+    """Return the line where `span` begins and a line of carets under the span; a long line is shortened.
+
+    It has at most `longest` characters; `...` marks where it is cut.
+    """
     line, column = span.position(text)
     content = "".join(character if character.isprintable() else " " for character in text.split("\n")[line - 1])
     width = max(1, min(span.end - span.start, len(content) - column + 1))
@@ -230,7 +239,10 @@ class Unsupported(TransomError):
         hint: str | None = None,
         construct: str | None = None,
     ) -> None:
-        """A gap: `why` an engine does not run an operator, `not yet` or `never`; `construct`: what the user wrote."""
+        """Create an error about an operator that an engine does not run (`not yet` or `never`), and `why`.
+
+        `construct` is what the user wrote.
+        """
         message = f"{operator} is not supported{' yet' if kind == 'not yet' else ''}"
         if construct is not None:
             message = f"cannot run on Spark: {construct}"

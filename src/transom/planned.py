@@ -51,7 +51,7 @@ class PlannedQuery(Compiled):
 
     @cached_property
     def semantics(self) -> RowSemantics | RdfSemantics:
-        """How queries of this language are planned, evaluated and shown, as registered in LANGUAGES."""
+        """The object that plans, evaluates and prints queries of this language, from the table LANGUAGES."""
         module, _, name = LANGUAGES[self.language].semantics.partition(":")
         semantics: RowSemantics | RdfSemantics = getattr(import_module(module), name)(self)
         return semantics
@@ -63,26 +63,29 @@ class PlannedQuery(Compiled):
 
     @property
     def result_kind(self) -> ResultKind:
-        """The kind of answer: tagged tuples, a CQL stream or windows; over RDF solutions, triples or a boolean."""
+        """The kind of answer, such as tagged tuples, windows, RDF solutions, triples or a boolean."""
         return self.semantics.result_kind
 
     @property
     def sources(self) -> tuple[Extent, ...]:
-        """The distinct extents that the query reads, including those of queries that are its sources."""
+        """The distinct extents (sources and tables) that the query reads, including those of inner queries."""
         return source_extents(self)
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """The prefixes of the query, and those of the catalog that it does not redeclare."""
+        """The prefixes that a SPARQL query may use: its own, and those of the catalog that it does not redeclare."""
         return self.semantics.prefixes
 
     @cached_property
     def state(self) -> StateBound:
-        """The state bound of the query with its inner queries, in rows, or over RDF in statements and solutions."""
+        """The bound on the rows that the query and its inner queries keep in state.
+
+        Over RDF, these are statements and solutions.
+        """
         return self.state_of(plus(self.semantics.state, inner_query_state(self.optimized)))
 
     def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
-        """The bound on the state of all operators of the plan on Spark together.
+        """Return the bound on the state that all operators of the plan on Spark keep together.
 
         Args:
             kernel: Whether the plan uses the kernel: auto and on say yes, off says no.
@@ -96,7 +99,7 @@ class PlannedQuery(Compiled):
         return self.state_of(show.total_state(self.physical(kernel=kernel != "off")))
 
     def state_of(self, formula: Formula) -> StateBound:
-        """Evaluate a formula for a state bound: as text and, if the catalog declares everything needed, as a number."""
+        """Evaluate a formula for a state bound: as text and, if the catalog declares enough, as a number."""
         return bound_from_catalog(formula, self.catalog, self.optimized)
 
     def explain(
@@ -107,7 +110,7 @@ class PlannedQuery(Compiled):
         spark: SparkSession | None = None,
         kernel: KernelMode = "auto",
     ) -> str:
-        """A stage of the query as text, JSON or a DOT graph.
+        """Return a stage of the query's compilation, such as its plan, as text, JSON or a DOT graph.
 
         Args:
             stage: syntax, algebra, optimized, plan (for Spark) or spark (Spark's own plan).
@@ -147,7 +150,7 @@ class PlannedQuery(Compiled):
         return explain.render_tree(tree, format, roles=stage == "syntax")
 
     def _remark(self, op: Any) -> Mapping[str, Any]:
-        """The remarks that `explain` shows at an operator, with its state bound unless that is zero."""
+        """Return the remarks that `explain` shows at an operator, with its state bound unless that is zero."""
         remarks, formula = self.semantics.operator_remarks(op)
         state = None if formula is None else self.state_of(formula)
         return remarks if state is None or state.rows == 0 else {**remarks, **bound_remarks(state)}
@@ -162,7 +165,7 @@ class PlannedQuery(Compiled):
         user_sources: Collection[str] | None = (),
         answers: Collection[str] = (),
     ) -> PhysicalNode:
-        """The plan for Spark as a value; Unsupported, which points into the text, if Spark does not run the query.
+        """Return the plan for Spark; raise Unsupported, which points into the text, if Spark cannot run the query.
 
         Args:
             start: The first tick.
@@ -189,7 +192,7 @@ class PlannedQuery(Compiled):
 
     @cached_property
     def engines(self) -> Engines:
-        """The engines that run the query, and why the others do not; found by planning only."""
+        """The engines that can run the query, and why the others cannot; the query is planned, but not run."""
         from transom.engines import find_engines
 
         refusals = self.semantics.refusals()
@@ -200,7 +203,9 @@ class PlannedQuery(Compiled):
     def job(
         self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
     ) -> Job:
-        """Plan the query for a session; UsageError if a live run without end copies a row into too many windows.
+        """Plan the query for a Spark session; raise UsageError if a live run copies a row into too many windows.
+
+        A run that has an end may copy a row into any number.
 
         Args:
             spark: The session.
@@ -216,7 +221,10 @@ class PlannedQuery(Compiled):
     def _planned(
         self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
     ) -> Job:
-        """Plan as `job`, `live` or in batch, but for any number of windows per row; caller opens `user_sources`."""
+        """Plan the query as `job` does, but without a limit on the windows that a row is copied into.
+
+        The caller opens the `user_sources`.
+        """
         from transom.physical import show
         from transom.runtime.job import Job
         from transom.runtime.kernel import plan_for_session
@@ -249,9 +257,9 @@ class PlannedQuery(Compiled):
             )
 
     def _ticks(self, start: TimeLike, until: TimeLike | None) -> tuple[int, int | None]:
-        """The first and last tick of a run, from times of any form."""
+        """Convert the start and the end of a run, times of any form, to its first and last tick."""
         return self._tick(start, "start"), None if until is None else self._tick(until, "until")
 
     def _tick(self, time: TimeLike, name: str) -> int:
-        """The tick of a time, which messages call `name`."""
+        """Convert a time of any form to a tick; error messages call it `name`."""
         return parse_time(time, name, self.catalog.calendar)

@@ -37,6 +37,6 @@ def escape_json(text: str) -> str:
 
 
 def _escape_character(character: str) -> str:
-    """The escape of one control character, such as `\\x1b`."""
+    """Return the escape of one control character, such as `\\x1b`."""
     code = ord(character)
     return SHORT_ESCAPES.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")

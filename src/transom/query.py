@@ -49,7 +49,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
     """
 
     def __repr__(self) -> str:
-        """The name or language of the query, its kind of answer and its columns."""
+        """Return a short text with the query's name or language, its kind of answer and its columns."""
         return f"<Query {self.name or self.language}: {self.result_kind} ({', '.join(self.columns)})>"
 
     def to_df(
@@ -64,7 +64,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """The answer as a DataFrame of Spark, streaming if one of the sources is.
+        """Return the answer as a Spark DataFrame, which is streaming if one of the sources is.
 
         The column `tick` is the end of the tick, which is the event time.
 
@@ -99,7 +99,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """The whole answer over recorded rows as a DataFrame of Spark, ordered by tick.
+        """Return the whole answer over recorded rows as a Spark DataFrame, ordered by tick.
 
         Over RDF the rows are validity intervals: `start`, `end` (NULL if unbounded) and the values. Solutions and
         triples have their multiplicity in `n`, solutions of a sequence their position in `place`, and a boolean is in
@@ -178,7 +178,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return start_query(job, spark, sources)
 
     def format(self) -> str:
-        """The text of the query in canonical form, with its comments.
+        """Return the text of the query in canonical form, with its comments.
 
         Examples:
             >>> print(query.format(), end="")
@@ -196,7 +196,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> AnswerType:
-        """The answer of the reference engine over recorded rows, without Spark.
+        """Answer the query over recorded rows with the reference engine, without Spark.
 
         Messages of RDF that cannot be read are in `rejected` of the answer.
 
@@ -223,7 +223,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return cast(AnswerType, self.semantics.evaluate(run_inputs).clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """The answer of the reference engine over what the method `inputs` returns; over RDF it has no end.
+        """Answer the query with the reference engine over the result of `inputs`; an RDF answer has no last tick.
 
         Args:
             inputs: What the method `inputs` returns.
@@ -243,7 +243,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> Any:
-        """The input of the reference engine: the rows of all sources, checked and in order.
+        """Return the input of the reference engine: the rows of all sources, checked and in order.
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
@@ -270,7 +270,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         start: TimeLike = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Picture:
-        """A drawing of the windows of the query over time, or of the validity of its solutions.
+        """Draw the windows of the query over time, or when the solutions of a SPARQL query are valid.
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
@@ -299,7 +299,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         colour: Literal["object", "speed"] = "object",
         watch: Callable[[str], None] | None = None,
     ) -> Map:
-        """A map of the tracks of objects and the regions, with the window at one tick.
+        """Draw a map with the tracks of moving objects and the regions, and the window at one tick.
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
@@ -316,7 +316,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return self.semantics.map(self.inputs(inputs, until, start=start, watch=watch), shown, colour)
 
     def _repr_html_(self) -> str:
-        """The query in canonical form with its warnings and state bound, as notebooks display it."""
+        """Return the query in canonical form with its warnings and state bound, as notebooks display it."""
         from html import escape
 
         remarks = "".join(f"<p>warning: {escape(remark.message)}</p>" for remark in self.warnings)

@@ -28,7 +28,7 @@ class Engines:
     replay_only: bool = False
 
     def __str__(self) -> str:
-        """The engines that run the query, and for each other engine the construct that it does not support."""
+        """Return the engines that run the query, and for each other engine the construct that it does not support."""
         names = ", ".join(ENGINE_NAMES[engine] for engine in self.runs) or "no engine"
         if self.replay_only:
             return f"{names} (replay only; not live: {_describe_gap(self.refusals['spark'])})"
@@ -37,7 +37,7 @@ class Engines:
 
 
 def _describe_gap(gap: Unsupported) -> str:
-    """The unsupported construct as text, with its line and column in the query if known."""
+    """Describe an unsupported construct, with its line and column in the query if known."""
     where = gap.position
     return gap.construct if where is None else f"{gap.construct} ({where[0]}:{where[1]})"
 
@@ -61,7 +61,7 @@ class Map:
     geojson: str = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the map to a file, as SVG, HTML, GeoJSON or PNG by its extension; UsageError for any other."""
+        """Write the map to a file, as SVG, HTML, GeoJSON or PNG by its extension; raise UsageError for any other."""
         check_drawing_name(path, MAP_ENDINGS, "map")
         texts = {".html": self.html, ".geojson": self.geojson}
         suffix = Path(path).suffix.lower()
@@ -71,11 +71,11 @@ class Map:
             _write_drawing(path, self.svg)
 
     def __repr__(self) -> str:
-        """The size of the map instead of its long texts."""
+        """Return a short text with the size of the map, instead of its long texts."""
         return f"<Map: SVG of {len(self.svg):,} characters>"
 
     def _repr_svg_(self) -> str:
-        """The SVG that notebooks display."""
+        """Return the SVG that notebooks display."""
         return self.svg
 
 
@@ -93,7 +93,7 @@ def check_drawing_name(path: str | os.PathLike[str], endings: tuple[str, ...], k
 
 
 def _write_drawing(path: str | os.PathLike[str], svg: str) -> None:
-    """Write an SVG drawing to a file, as PNG if its name ends so; UsageError if that fails."""
+    """Write an SVG drawing to a file, as PNG if its name ends in .png; raise UsageError if that fails."""
     if Path(path).suffix.lower() != ".png":
         return _write_file(path, svg.encode())
     from transom.picture.png import to_png
@@ -102,7 +102,7 @@ def _write_drawing(path: str | os.PathLike[str], svg: str) -> None:
 
 
 def _write_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file; UsageError if that fails."""
+    """Write a file; raise UsageError if that fails."""
     try:
         Path(path).write_bytes(content)
     except OSError as error:
@@ -116,14 +116,14 @@ class Picture:
     svg: str = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the drawing to a file, as SVG, or as PNG if the name ends so; UsageError for other endings."""
+        """Write the drawing to a file, as SVG or PNG by its extension; raise UsageError for any other."""
         check_drawing_name(path, PICTURE_ENDINGS, "picture")
         _write_drawing(path, self.svg)
 
     def __repr__(self) -> str:
-        """The size of the drawing instead of its long text."""
+        """Return a short text with the size of the drawing, instead of its long text."""
         return f"<Picture: SVG of {len(self.svg):,} characters>"
 
     def _repr_svg_(self) -> str:
-        """The SVG that notebooks display."""
+        """Return the SVG that notebooks display."""
         return self.svg
