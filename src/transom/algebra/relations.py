@@ -21,8 +21,7 @@ from transom.model.types import Type
 class WindowSelect(Windows):
     """The tuples of each window for which a predicate is true.
 
-    Meaning  a filter inside each window. A window that loses all its tuples remains as an empty window. An error counts
-             as not true (R12).
+    Meaning  a filter inside each window, of which an empty window may remain. An error counts as not true (R12).
     Bounds   the tick of a window does not change, and the predicate cannot read that tick (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
     State    none; with EXISTS, the valid solutions of its pattern.
@@ -45,8 +44,7 @@ class WindowSelect(Windows):
 class WindowProject(Windows):
     """Each tuple of each window mapped to a new tuple by a list of expressions.
 
-    Meaning  a map inside each window that keeps duplicates and order (R7). BIND adds a column in this way, with NULL
-             where its expression is an error.
+    Meaning  a map inside each window that keeps duplicates and order (R7). In BIND, an error in an expression is NULL.
     Bounds   the tick of a window does not change. Only a relation of RDF terms may lose all its columns.
     Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
     State    none; with EXISTS, the valid solutions of its pattern.
@@ -71,8 +69,7 @@ class WindowAggregation(Windows):
 
     Meaning  without groups, each window gives one tuple. For an empty window, COUNT is 0 and other aggregates are NULL.
              With groups, each group that has tuples gives one tuple (S14, S16), in the order of the group values.
-    Bounds   the tick of a window does not change. Over RDF terms, a group value or an aggregate that is an error is
-             NULL.
+    Bounds   the tick of a window does not change. Over RDF terms, an error in a group or an aggregate is NULL.
     Source   000 Fig. 4 aggregateOverWindow; W3C 18.5.1.
     State    none over rows; over solutions, the valid solutions of the input.
     """
@@ -103,8 +100,7 @@ class WindowCrossProduct(Windows):
     Meaning  at each tick with a new window on either side, the current windows of both sides are paired, in left-major
              order. The current windows of a side are those of its last tick so far. A pair holds every left tuple
              concatenated with every right tuple.
-    Bounds   there is no pair before both sides have a window (S8). The tick of a pair is the later tick of its two
-             windows (S9).
+    Bounds   no pair exists before both sides have a window (S8). Its tick is the later of the two (S9).
     Source   000 Fig. 7.
     State    the current windows of both sides.
     """
@@ -150,8 +146,7 @@ class WindowJoin(Windows):
 class TrackAggregation(Windows):
     """Aggregates over each window or group; at least one aggregate reads positions in time order.
 
-    Meaning  the same as WindowAggregation. A track visits the tuples by tick; tuples of the same tick stay in the order
-             of the window (C24).
+    Meaning  the same as WindowAggregation. A track visits tuples by tick, then in the order of the window (C24).
     Bounds   a speed over no tuples or over no time is NULL. Where a query emits no tuple in that case, the translator
              adds a selection (C7, C26). The tick of a window does not change.
     Source   001 Sec. 2 AvgSpd.
@@ -185,8 +180,7 @@ class TrackAggregation(Windows):
 class WindowDistinct(Windows):
     """Each tuple of each window once.
 
-    Meaning  the first of several equal tuples stays, and the order does not change. NULL counts as equal to NULL.
-             REDUCED does the same as DISTINCT (R16).
+    Meaning  the first of several equal tuples stays, in order. NULL equals NULL. REDUCED does the same (R16).
     Bounds   the tick of a window does not change.
     Source   CQL (SELECT DISTINCT); 002 Sec. 4 (duplicate elimination, duplicate reduction).
     State    none over rows; over solutions, the valid solutions of the input.
@@ -204,10 +198,8 @@ class WindowDistinct(Windows):
 class WindowTopK(Windows):
     """The `count` tuples with the smallest values, in each window or in each group of its tuples.
 
-    Meaning  tuples are ordered by the value. Equal values are ordered by comparing the tuples themselves. A tuple whose
-             value is NULL is left out.
-    Bounds   a window or group with too few tuples returns fewer than `count`. Groups by `per` are in the order of their
-             values.
+    Meaning  tuples are ordered by the value, and those of equal values by their columns. NULL values are left out.
+    Bounds   a small window or group returns fewer tuples. Groups by `per` are in the order of their values.
     Source   001 Sec. 1, which mentions nearest neighbours.
     State    none.
     """
@@ -286,14 +278,12 @@ class RelationJoin(Windows):
     """An inner, left, semi or anti join of two relations on a predicate; the join may be natural.
 
     Meaning  at every tick at which one side has a window, the pairs of R(t) and S(t) for which the predicate is true,
-             in left-major order. R(t) is the last window, or with several keys the union of the last window of each
-             key. A left join adds the left tuples without a match, with NULL in the right columns (R14, R26). A semi
+             in left-major order. R(t) is the last window, or the union of the last windows of all keys. A left join adds the left tuples without a match, with NULL in the right columns (R14, R26). A semi
              join returns the left tuples with a match, an anti join those without one. NOT IN is an anti join whose
              predicate is also true where the comparison is unknown. In a natural join, two tuples match if they agree
              in all common columns, where NULL agrees with any value (R7, R22). The result has each common column once.
              MINUS is a natural anti join in which both tuples must also have a value in some common column.
-    Bounds   a side without a window is empty (C16). There is one window per tick. A predicate that is an error counts
-             as not true.
+    Bounds   a side without a window is empty (C16). There is one window per tick. An error counts as not true.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
     State    the relations of both sides.
     """
@@ -381,8 +371,7 @@ class RelationExcept(Windows):
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  each tuple with the smaller of its two multiplicities, as in INTERSECT ALL. INTERSECT adds a
-             WindowDistinct.
+    Meaning  each tuple as often as in the relation that has fewer, as in INTERSECT ALL. INTERSECT is distinct.
     Bounds   the same as for RelationUnion. NULL counts as equal to NULL.
     Source   CQL (INTERSECT).
     State    the relations of both sides.
