@@ -278,11 +278,12 @@ class RelationJoin(Windows):
     """An inner, left, semi or anti join of two relations on a predicate; the join may be natural.
 
     Meaning  at every tick at which one side has a window, the pairs of R(t) and S(t) for which the predicate is true,
-             in left-major order. R(t) is the last window, or the union of the last windows of all keys. A left join adds the left tuples without a match, with NULL in the right columns (R14, R26). A semi
-             join returns the left tuples with a match, an anti join those without one. NOT IN is an anti join whose
-             predicate is also true where the comparison is unknown. In a natural join, two tuples match if they agree
-             in all common columns, where NULL agrees with any value (R7, R22). The result has each common column once.
-             MINUS is a natural anti join in which both tuples must also have a value in some common column.
+             in left-major order. R(t) is the last window, or the union of the last windows of all keys. A left join
+             adds the left tuples without a match, with NULL in the right columns (R14, R26). A semi join returns the
+             left tuples with a match, an anti join those without one. NOT IN is an anti join whose predicate is also
+             true if the comparison is unknown. In a natural join, two tuples match if they agree in all common columns,
+             where NULL agrees with any value (R7, R22). The result has each common column once. MINUS is a natural anti
+             join in which both tuples must also have a value in some common column.
     Bounds   a side without a window is empty (C16). There is one window per tick. An error counts as not true.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
     State    the relations of both sides.
