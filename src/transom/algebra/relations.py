@@ -97,9 +97,8 @@ class WindowAggregation(Windows):
 class WindowCrossProduct(Windows):
     """Every current window of one side paired with every current window of the other.
 
-    Meaning  at each tick with a new window on either side, the current windows of both sides are paired, in left-major
-             order. The current windows of a side are those of its last tick so far. A pair holds every left tuple
-             concatenated with every right tuple.
+    Meaning  at each tick with a new window on either side, the current windows, those of the last tick of each side,
+             are paired, in left-major order. A pair holds every left tuple joined with every right tuple.
     Bounds   no pair exists before both sides have a window (S8). Its tick is the later of the two (S9).
     Source   000 Fig. 7.
     State    the current windows of both sides.
