@@ -242,7 +242,7 @@ class SuppressUnchanged(Windows):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class WindowMerge(Windows):
-    """The windows of all keys merged into one window per tick.
+    """One window per tick, merged from the windows of all keys.
 
     Meaning  at every tick with a new window, the result is the union of the last windows of all keys.
     Bounds   there is one window per tick, with the tuples in the order of the keys.
