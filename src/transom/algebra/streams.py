@@ -183,7 +183,7 @@ class IStream(Stream):
 
 @dataclass(frozen=True, repr=False, slots=True)
 class DStream(Stream):
-    """The tuples of every window that are missing from the next window.
+    """For each window, its tuples that do not appear in the next window.
 
     Meaning  the bag difference of values: the previous window minus the current window. Each tuple gets the tick of the
              current window (S13).

@@ -109,7 +109,7 @@ _register(
     ("UCASE", 1, 1, "the string in upper case"),
     ("LCASE", 1, 1, "the string in lower case"),
     ("STRBEFORE", 2, 2, "the part of the first string before the second"),
-    ("STRAFTER", 2, 2, "the part of the first string after the second"),
+    ("STRAFTER", 2, 2, "the part of the first string that follows the second string"),
     ("ENCODE_FOR_URI", 1, 1, "the string, percent-encoded except for letters, digits and - _ . ~"),
     ("CONCAT", 0, None, "the concatenation of all strings"),
     ("REPLACE", 3, 4, "the string with every match of a pattern replaced; a fourth argument contains flags"),
