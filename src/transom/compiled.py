@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from transom.algebra.composition.composed_source import sources_of
 from transom.catalog.catalog import Catalog
 from transom.catalog.extent import Extent
-from transom.model.answer import AnswerKind, RdfAnswerKind
+from transom.model.answer_kind import AnswerKind, RdfAnswerKind
 
 if TYPE_CHECKING:
     from transom.languages.sql.select import Remark

@@ -14,7 +14,6 @@ from transom.algebra.operator import Operator
 from transom.catalog.catalog import Catalog
 from transom.errors import ParseError, QueryWarning, Span, TransomError, UsageError
 from transom.languages.registry import language_by_name, language_of_file, translate_query
-from transom.model.answer import Answer
 from transom.model.types import Value
 from transom.optimizer.pipeline import check_names
 from transom.optimizer.pipeline import optimize as optimize_plan
@@ -23,6 +22,7 @@ from transom.reference.expressions import constant_value
 
 if TYPE_CHECKING:
     from transom.languages.sql.select import Remark
+    from transom.model.answer import Answer
     from transom.model.rdf.answer import RdfAnswer
 
 CatalogLike: TypeAlias = Catalog | str | os.PathLike[str] | Mapping[str, object]

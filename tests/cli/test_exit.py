@@ -60,7 +60,7 @@ def test_the_documentation_has_the_exit_codes() -> None:
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", page, re.MULTILINE))
     assert {int(code) for code in rows} == {*EXIT_CODES}
-    assert {int(code) for code, again in rows.items() if again == "no"} == {
+    assert {int(code) for code, again in rows.items() if again == "no restart"} == {
         code for code, (_, again) in EXIT_CODES.items() if again == "no"
     }
 

@@ -15,8 +15,8 @@ from transom.algebra.tree import OPERATORS
 from transom.algebra.windows import Window
 from transom.errors import Unsupported
 from transom.languages.cql.scope import TRACKS
-from transom.languages.sql.parse import RESERVED
 from transom.languages.sql.translate import AGGREGATES
+from transom.languages.sql.unparse import RESERVED
 from transom.model.answer import show
 from transom.model.bag import Element, TableVersion
 from transom.model.types import Type, Value

@@ -19,7 +19,6 @@ from transom.languages.sneeql.syntax import (
     Select,
     Source,
 )
-from transom.languages.sql.parse import RESERVED
 from transom.languages.sql.syntax import (
     Between,
     Binary,
@@ -37,6 +36,7 @@ from transom.languages.sql.syntax import (
     TypedLiteral,
     Unary,
 )
+from transom.languages.sql.unparse import RESERVED
 
 PLAIN = ("site", "temp", "Temp", "x", "_", "road", "traffic", "time", "tick", "index", "a1")
 WINDOW_WORDS = ("now", "to", "slide", "scan", "min", "sec", "rows", "row", "hour", "rstream", "Istream")

@@ -19,7 +19,7 @@ from transom.catalog.extent import Extent
 from transom.catalog.sources import FromQuery, StatementTemplate
 from transom.errors import CatalogError, LanguageRule, Span, TransomError, UsageError
 from transom.languages.rdf_extents import ENDINGS, check_is_sparql, compile_rdf_extent, is_over_rdf
-from transom.model.answer import AnswerKind
+from transom.model.answer_kind import AnswerKind
 from transom.model.schema import Schema
 from transom.model.types import Value, common_type
 

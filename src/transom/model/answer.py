@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, overload
 
 from transom.errors import UsageError
 from transom.model import tabular
+from transom.model.answer_kind import AnswerKind
 from transom.model.bag import Bag, Element
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """Characters that start a formula in spreadsheets, full-width signs and white space included."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-AnswerKind = Literal["tagged-tuples", "stream", "windows"]
-"""Tuples with tick and index; the stream of a relation, with one bag per tick; or windows, each a bag."""
-RdfAnswerKind = Literal["solutions", "triples", "sequences", "boolean"]
-"""Kinds of answers over RDF; all have validity intervals."""
 
 FORMATS = ("csv", "jsonl")
 """The formats that `Answer.lines` writes."""

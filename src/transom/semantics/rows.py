@@ -16,13 +16,13 @@ from transom.compiled import ResultKind
 from transom.errors import AnswerWarning, Span
 from transom.languages.registry import LANGUAGES
 from transom.languages.sql.select import Remark
-from transom.model.answer import Answer
 from transom.model.schema import column_types
 from transom.model.view import WHOLE, View
 from transom.reports import Map
 from transom.semantics.semantics import Semantics
 
 if TYPE_CHECKING:
+    from transom.model.answer import Answer
     from transom.physical.nodes.node import PhysicalNode
     from transom.runtime.results.rows import RowResults
 
@@ -65,6 +65,7 @@ class RowSemantics(Semantics):
 
     def evaluate(self, inputs: Any) -> Any:
         """Evaluate the query with the reference engine on `inputs`; the answer covers the same ticks as these."""
+        from transom.model.answer import Answer
         from transom.reference.evaluate import evaluate_stream, evaluate_window
         from transom.reference.limits import check_windows
 
@@ -105,6 +106,8 @@ class RowSemantics(Semantics):
 
     def empty_answer(self) -> Answer:
         """Build an answer without tuples, by which output formats are checked."""
+        from transom.model.answer import Answer
+
         return Answer(self.columns, "stream")
 
     def table(self, answer: Any, start: int, until: int | None, view: View = WHOLE) -> Iterator[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lark import Token
 from lark.tree import Meta
@@ -32,11 +32,13 @@ from transom.languages.cql.syntax import (
     WindowClause,
 )
 from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
-from transom.languages.sql.parse_errors import Failure
 from transom.languages.sql.syntax import Exists, InSubquery, Name, Node
 from transom.languages.sql.type_messages import shorten
 from transom.model.geometry.space import MICROMETRES
 from transom.model.time import UNITS
+
+if TYPE_CHECKING:
+    from transom.languages.sql.parse_errors import Failure
 
 TOKEN_NAMES = {
     "CONVERTER": "RSTREAM, ISTREAM, DSTREAM",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lark import Token
 from lark.tree import Meta
@@ -21,7 +21,9 @@ from transom.languages.sneeql.syntax import (
     Source,
 )
 from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
-from transom.languages.sql.parse_errors import Failure
+
+if TYPE_CHECKING:
+    from transom.languages.sql.parse_errors import Failure
 
 TOKEN_NAMES = {
     "UNIT": "a unit: SEC, MIN, HOUR or ROWS",

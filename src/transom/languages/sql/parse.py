@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lark import Token, Tree, UnexpectedInput
 from lark.exceptions import VisitError
@@ -14,8 +14,6 @@ from lark.visitors import Transformer_NonRecursive, v_args
 
 from transom.errors import ParseError, Span, TransomError
 from transom.languages.grammars import parser
-from transom.languages.sql.parse_errors import RESERVED as RESERVED
-from transom.languages.sql.parse_errors import TOKEN_NAMES, Advice, explain_failure
 from transom.languages.sql.syntax import (
     Between,
     Binary,
@@ -35,6 +33,9 @@ from transom.languages.sql.syntax import (
 )
 from transom.languages.sql.type_messages import shorten
 from transom.model.types import INTEGER_MAX
+
+if TYPE_CHECKING:
+    from transom.languages.sql.parse_errors import Advice
 
 MAX_TEXT_LENGTH = 20_000
 """Longest query text in characters; any text of this length parses in less than a second."""
@@ -85,6 +86,8 @@ def parse_language(
         check_depth(tree, text)
         return builder.transform(tree)
     except UnexpectedInput as error:
+        from transom.languages.sql.parse_errors import TOKEN_NAMES, explain_failure
+
         raise explain_failure(error, text, {**TOKEN_NAMES, **token_names}, advice) from None
     except VisitError as error:
         if isinstance(error.orig_exc, TransomError):

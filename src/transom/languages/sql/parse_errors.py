@@ -12,14 +12,7 @@ from lark import UnexpectedInput, UnexpectedToken
 
 from transom.errors import ParseError, Span
 from transom.languages.sql.type_messages import shorten
-
-RESERVED = frozenset(
-    {
-        *("and", "or", "not", "is", "null", "in", "between", "like", "case", "when", "then", "else", "end", "cast"),
-        *("as", "true", "false", "select", "from", "where", "group", "by", "having"),
-    }
-)
-"""Reserved words; a name that is one needs double quotes."""
+from transom.languages.sql.unparse import RESERVED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
-from transom.languages.sql.parse import RESERVED
 from transom.languages.sql.syntax import (
     Between,
     Binary,
@@ -24,6 +23,14 @@ from transom.languages.sql.syntax import (
     TypedLiteral,
     Unary,
 )
+
+RESERVED = frozenset(
+    {
+        *("and", "or", "not", "is", "null", "in", "between", "like", "case", "when", "then", "else", "end", "cast"),
+        *("as", "true", "false", "select", "from", "where", "group", "by", "having"),
+    }
+)
+"""Reserved words; a name that is one needs double quotes."""
 
 OR, AND, NOT, COMPARISON, SUM, TERM, FACTOR, ATOM = range(8)
 _BINARY = {"+": SUM, "-": SUM, "||": SUM, "*": TERM, "/": TERM, "%": TERM}

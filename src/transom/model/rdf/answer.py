@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from transom.model import tabular
-from transom.model.answer import RdfAnswerKind as RdfAnswerKind
+from transom.model.answer_kind import RdfAnswerKind as RdfAnswerKind
 from transom.model.rdf.solutions import Payload, Solution, Valid
 from transom.model.rdf.terms import Term, Triple
 from transom.model.reject_reason import RejectReason

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from transom.model.answer import RdfAnswerKind
+from transom.model.answer_kind import RdfAnswerKind
 from transom.model.time import Calendar
 from transom.spark.columns import TICK, quoted, reserved
 from transom.spark.event_time import TickTime

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from transom.model.answer import RdfAnswerKind
+from transom.model.answer_kind import RdfAnswerKind
 from transom.model.rdf.answer import BooleanInterval, RdfAnswer, SequenceInterval, merge_equal_neighbours
 from transom.model.rdf.formats import rows, term_cell
 from transom.model.rdf.ntriples import decode_term

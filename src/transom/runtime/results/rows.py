@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from transom.model.answer import Answer, AnswerKind
+from transom.model.answer import Answer
+from transom.model.answer_kind import AnswerKind
 from transom.model.bag import Bag, Element, Row, row_identity, row_key
 from transom.model.schema import Schema, column_types
 from transom.model.types import Line, Point, Type
