@@ -92,3 +92,18 @@ def test_empty_windows_are_left_out_on_request(tmp_path: Path) -> None:
     ):
         done = transom("simulate", tmp_path / "q.sneeql", "--format", form, "--no-empty", "--from", "2")
         assert done.stdout.splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "form", "reason"),
+    [
+        (["simulate", PARK / "restless.rq", "--format", "nq"], "nq", "names of graphs contain ticks"),
+        (["replay", PARK / "restless.rq", "--output", "jsonld:new"], "jsonld", "names of graphs contain ticks"),
+        (["replay", ROADS / "q2.sneeql", "--output", "csv:new"], "csv", "files contain event times"),
+    ],
+)
+def test_a_style_of_times_that_an_output_cannot_have(words: list[str | Path], form: str, reason: str) -> None:
+    refused = transom(*words, "--time", "tick")
+    assert refused.returncode == 2
+    assert f"--time does not change {form} output" in refused.stderr
+    assert reason in refused.stderr

@@ -47,7 +47,7 @@ from transom.cli.files import (
     query_source,
     query_sources,
 )
-from transom.cli.options import answer_view, load_checked, parse_tick, report_warnings
+from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style, report_warnings
 from transom.cli.output import fail_on_warnings, remark, say, use_json_lines, warn
 from transom.errors import TransomError, UsageError
 from transom.version import __version__
@@ -207,6 +207,7 @@ def simulate(
     output.set_verbosity(quiet=quiet, strict=strict)
     loaded = load_checked(query_source(file, query, language), catalog, parameters, without)
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
+    refuse_time_style(time, format.value)
     view = answer_view(loaded, time, first_shown, empty=not no_empty)
     if format is not AnswerFormat.table:
         loaded.semantics.check_format(format.value)

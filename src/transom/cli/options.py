@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from transom.cli.arguments import TimeStyle
 from transom.cli.files import QuerySource, load_query
 from transom.cli.output import STRICT_MESSAGE, is_strict, warn
-from transom.errors import QueryError, RunWarning
+from transom.errors import QueryError, RunWarning, UsageError
 from transom.model.run_time import parse_time
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from transom.model.view import View
     from transom.query import Query
+
+_GRAPH_FORMATS = ("nq", "jsonld")
+"""Formats in which the interval of a triple is the name of a graph."""
 
 
 def parse_tick(text: str | None, option: str, query: Query[Any]) -> int | None:
@@ -40,6 +43,20 @@ def parse_first_shown(text: str | None, query: Query[Any]) -> int:
     if instant is None:
         return parse_tick(text, "--from", query) or 0
     return max(0, query.catalog.calendar.first_tick_from(instant))
+
+
+def refuse_time_style(time: TimeStyle | None, form: str, *, is_folder: bool = False) -> None:
+    """Raise UsageError if `--time` is given for a format whose times do not change with it.
+
+    `form` is a format of `simulate`, or with `is_folder` what a replay writes into a folder.
+    """
+    if time is None or form == "json" or (not is_folder and form not in _GRAPH_FORMATS):
+        return
+    is_graph = form in _GRAPH_FORMATS
+    detail = (
+        "names of graphs contain ticks" if is_graph else "files contain event times, the instants at which ticks end"
+    )
+    raise UsageError(f"--time does not change {form} output", detail=detail, hint="leave out --time")
 
 
 def answer_view(query: Query[Any], time: TimeStyle | None, first: str | None = None, *, empty: bool = True) -> View:

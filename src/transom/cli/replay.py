@@ -23,7 +23,7 @@ from transom.cli.arguments import (
     Until,
 )
 from transom.cli.files import query_source
-from transom.cli.options import answer_view, load_checked, parse_tick
+from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style
 from transom.cli.output import remark, say
 from transom.cli.run import (
     IndexOption,
@@ -82,6 +82,7 @@ def replay(
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
     refuse_options(loaded, {"--index": index})
     target, view = read_renamed(sink, old_sink, "--out"), answer_view(loaded, time_unit)
+    refuse_time_style(time_unit, target.partition(":")[0], is_folder=":" in target)
     replay_query(loaded, master, target, view, start=first, until=last, index=index, kernel=kernel)
 
 
