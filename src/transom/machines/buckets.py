@@ -9,6 +9,7 @@ from typing import Any
 from transom.errors import PlanError
 from transom.machines import codec
 from transom.machines.emission import TimedEmission, TimedMachine
+from transom.machines.entries import StateEntry
 from transom.machines.protocol import InputRow
 from transom.machines.windows.distance import DistanceMachine, PositionSpec
 from transom.machines.windows.keyed_window import KeyedWindowMachine
@@ -128,6 +129,11 @@ class Bucket:
             self._states[identity] = (key, machine.next_wakeup, machine.save())
         elif identity in self._states:
             del self._states[identity]
+
+    def entries(self) -> Iterator[tuple[Row, StateEntry]]:
+        """Yield what the state of each key holds, with the key."""
+        for key, _, state in self._states.values():
+            yield from ((key, entry) for entry in self.factory.make(state).entries())
 
     def save(self) -> bytes | None:
         """Serialize the states of all keys of this bucket; None if no key has state."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from transom.machines.entries import StateEntry
 from transom.model.bag import Row
 
 
@@ -45,3 +46,6 @@ class TimedMachine(Protocol):
 
     def save(self) -> bytes:
         """Serialize the state of the key."""
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield what the state of the key holds."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transom.machines import codec
+from transom.machines.entries import StateEntry
 from transom.model.bag import Element, Row
 
 
@@ -33,6 +34,10 @@ class RowNumberMachine:
     def advance(self, closed: int) -> Iterator[Element]:
         """Yield nothing, since no row waits for a tick to close."""
         yield from ()
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the number of the last row."""
+        yield StateEntry("count", 0, None, self.count, None)
 
     def save(self) -> bytes:
         """Serialize the number of rows that have been numbered."""

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from transom.machines import codec
+from transom.machines.entries import StateEntry, rows_of_sides
 from transom.model.bag import Row, row_key
 
 PAIR = 1
@@ -86,6 +87,10 @@ class PathClosureMachine:
         """
         ends = _reachable([start], successors) if self.repeats else set(successors.get(start, ()))
         return ends | {start} if (start,) in nodes else ends
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the edges and the terms of the graph with their counts."""
+        yield from rows_of_sides((self.edges, self.nodes))
 
     def save(self) -> bytes:
         """Serialize the edges and terms in state with their counts."""

@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from transom.errors import PlanError
 from transom.machines.aggregates.group_aggregate import GroupAggregate, GroupSpec
 from transom.machines.codec import sort_key
+from transom.machines.entries import StateEntry
 from transom.machines.joins.delta_join import DeltaJoin
 from transom.machines.joins.join_tree import JoinStep, JoinTree
 from transom.machines.joins.match_counter import MatchCounter
@@ -66,6 +67,9 @@ class Machine(Protocol):
     def save(self) -> bytes | None:
         """Serialize the state of the key; None if there is no state to keep."""
 
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield what the state of the key holds."""
+
 
 def sort_inputs(arrivals: Sequence[InputRow]) -> list[InputRow]:
     """Sort the input rows of a tick by side and window, retractions before insertions, then by their field `order`."""
@@ -81,6 +85,9 @@ class _StatefulMachine(Protocol):
 
     def save(self) -> bytes | None:
         """Serialize the state; None if there is no state to keep."""
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield what the state holds."""
 
 
 M = TypeVar("M", bound=_StatefulMachine)
@@ -101,6 +108,10 @@ class _MachineAdapter(Generic[M]):
     def save(self) -> bytes | None:
         """Serialize the state of the wrapped state machine; None if there is no state to keep."""
         return self.machine.save()
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield what the state of the wrapped state machine holds."""
+        return self.machine.entries()
 
 
 class RowNumberAdapter(_MachineAdapter[RowNumberMachine]):

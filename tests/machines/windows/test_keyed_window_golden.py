@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from tests.cases import Case, golden_cases
 from transom.machines.aggregates.sliding import SlidingAggregateSpec
 from transom.machines.buckets import Bucket, TimedMachineFactory
 from transom.machines.emission import TimedEmission
@@ -17,13 +16,11 @@ from transom.machines.windows.keyed_window_spec import KeyedWindowSpec, RangeSpe
 
 KM = 1_000_000_000
 X, Y, TICK = 0, 1, 3
-FILE = Path(__file__).resolve().parents[2] / "golden" / "cases.yaml"
 
 
 @pytest.fixture(scope="module")
-def golden() -> dict[str, Any]:
-    cases = yaml.safe_load(FILE.read_text(encoding="utf-8"))["cases"]
-    return {case["name"][:3]: case for case in cases if case["name"].startswith("c")}
+def golden() -> dict[str, Case]:
+    return {case.name[:3]: case for case in golden_cases("cql")}
 
 
 def space(past: int, slide: int | None) -> RangeSpec:
@@ -32,16 +29,16 @@ def space(past: int, slide: int | None) -> RangeSpec:
     return RangeSpec("distance", (1 if slide is None else step, -past * KM), (1 if slide is None else step, 0))
 
 
-def run(case: dict[str, Any], stream: str, *, inside: Any = None, key: int | None = None, **told: Any) -> list[Any]:
+def run(case: Case, stream: str, *, inside: Any = None, key: int | None = None, **told: Any) -> list[Any]:
     """What the machines of all keys tell of a stream; a row is x, y, whether it is inside, and its tick."""
     place = PositionSpec(X, Y, False, KM)
-    spec = KeyedWindowSpec(position=place, until=case["until"], tags=("tick",), **told)
+    spec = KeyedWindowSpec(position=place, until=case.until, tags=("tick",), **told)
     rows = []
-    for tick, where, *values in case["inputs"][stream]:
+    for tick, where, *values in case.inputs[stream]:
         x, y = where if isinstance(where, list) else (where, 0)
         name = () if key is None else (values[key],)
         rows.append((tick, InputRow(0, 1, True, 1, None, name, (x, y, inside is None or inside(where, values)))))
-    found = Bucket(TimedMachineFactory(spec.to_json())).run(rows, case["until"])
+    found = Bucket(TimedMachineFactory(spec.to_json())).run(rows, case.until)
     return [(of, told) for of, told in sorted(found, key=lambda one: (one[1].tick, one[0]))]
 
 
@@ -60,23 +57,23 @@ def stamps(said: list[tuple[Any, TimedEmission]], place: int | None = None) -> l
         ("c15", "distance", 10 * KM, space(10, 10)),
     ],
 )
-def test_contents(golden: dict[str, Any], name: str, slide: str, step: int, reach: RangeSpec) -> None:
+def test_contents(golden: dict[str, Case], name: str, slide: str, step: int, reach: RangeSpec) -> None:
     said = run(golden[name], "Stream_mycar", slide=slide, step=step, ranges=(reach,))
-    assert stamps(said) == golden[name]["expected"]["rows"]
+    assert stamps(said) == golden[name].expected["rows"]
 
 
-def test_in_the_plane(golden: dict[str, Any]) -> None:
+def test_in_the_plane(golden: dict[str, Case]) -> None:
     said = run(golden["c10"], "Stream_mycar", slide="distance", step=5 * KM, ranges=(space(10, 5),))
     found = [[t.tick, [t.row[X], t.row[Y]], t.row[TICK]] for _, t in said if t.row is not None]
-    assert found == golden["c10"]["expected"]["rows"]
+    assert found == golden["c10"].expected["rows"]
 
 
-def test_what_leaves(golden: dict[str, Any]) -> None:
+def test_what_leaves(golden: dict[str, Case]) -> None:
     said = run(golden["c19"], "Stream_mycar", slide="distance", step=10 * KM, ranges=(space(20, 10),), output="changes")
-    assert stamps(said, -1) == golden["c19"]["expected"]["rows"]
+    assert stamps(said, -1) == golden["c19"].expected["rows"]
 
 
-def test_average_speed(golden: dict[str, Any]) -> None:
+def test_average_speed(golden: dict[str, Case]) -> None:
     asked = (
         SlidingAggregateSpec("path", "integer", None),
         SlidingAggregateSpec("first", "integer", TICK),
@@ -91,21 +88,21 @@ def test_average_speed(golden: dict[str, Any]) -> None:
             path, first, last = t.row
             if path is not None and last != first:
                 found.append([t.tick, *(of or ("mycar",)), path * 3600 / (KM * (last - first))])
-        assert found == golden[name]["expected"]["rows"]
+        assert found == golden[name].expected["rows"]
     time = {"slide": "tick", "step": 600, "ranges": (RangeSpec("tick", (600, -3600), (600, 0)),), "flag": 2}
     said = run(golden["c01"], "Stream_car", inside=lambda _, values: values[0] == "mycar", **time, **told)
     speeds = [[t.tick, t.row[0] / KM] for _, t in said if t.row is not None and t.row[0] is not None]
-    assert speeds == golden["c01"]["expected"]["rows"]
+    assert speeds == golden["c01"].expected["rows"]
 
 
-def test_a_key_has_no_window_before_its_first_row(golden: dict[str, Any]) -> None:
+def test_a_key_has_no_window_before_its_first_row(golden: dict[str, Case]) -> None:
     asked = (SlidingAggregateSpec("count", "integer", None),)
     mixed = {"slide": "tick", "step": 600, "ranges": (space(20, None),), "output": "aggregates", "aggregates": asked}
     said = run(golden["c18"], "Stream_car", key=0, **mixed)
-    assert [[t.tick, *of, *(t.row or ())] for of, t in said] == golden["c18"]["expected"]["rows"]
+    assert [[t.tick, *of, *(t.row or ())] for of, t in said] == golden["c18"].expected["rows"]
 
 
-def test_region_and_rows(golden: dict[str, Any]) -> None:
+def test_region_and_rows(golden: dict[str, Case]) -> None:
     """A region holds what was ever inside, border included; rows of one instant are one evaluation."""
 
     def sea(where: list[int], values: list[Any]) -> bool:
@@ -113,7 +110,7 @@ def test_region_and_rows(golden: dict[str, Any]) -> None:
 
     said = run(golden["c05"], "Moving_Objects_Stream", inside=sea, slide="inside", flag=2)
     found = [[t.tick, [t.row[X], t.row[Y]], t.row[TICK]] for _, t in said if t.row is not None]
-    assert found == golden["c05"]["expected"]["rows"]
+    assert found == golden["c05"].expected["rows"]
     said = run(golden["c17"], "Stream_car", slide="arrival", ranges=(RangeSpec("index", (1, -1), (1, 0)),))
     ticks = [(t.tick, t.row[TICK]) for _, t in said if t.row is not None]
     assert ticks == [(1, 1), (2, 2), (2, 2), (5, 2), (5, 5)]

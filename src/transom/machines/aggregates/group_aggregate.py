@@ -11,6 +11,7 @@ from transom.errors import PlanError
 from transom.machines import codec
 from transom.machines.aggregates.multiset import Multiset
 from transom.machines.aggregates.totals import RetractableSum, RetractableTermSum
+from transom.machines.entries import StateEntry
 from transom.model.bag import Row
 from transom.model.types import Type, Value
 
@@ -163,6 +164,12 @@ class GroupAggregate:
                 yield self.rows
             else:
                 yield _multiset_aggregate(aggregate, self.bags[aggregate.argument][0])
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the last result row with the number of the group's rows, then the values that the group keeps."""
+        yield StateEntry("group", 0, None, self.rows, self.emitted)
+        for argument, (bag, _) in self.bags.items():
+            yield from (StateEntry("value", argument, None, copies, (member,)) for member, copies in bag.members())
 
     def save(self) -> bytes:
         """Serialize the state of the group: row count, key, last result row, sums and multisets."""

@@ -64,6 +64,12 @@ class Multiset:
         """Yield the label and the count of each distinct member, in sort order of the members."""
         return ((label, self.counts[member]) for _, member, label in self.order)
 
+    def members(self) -> Iterator[tuple[Any, int]]:
+        """Yield each distinct member with its count, in sort order; NULL is last."""
+        yield from ((member, self.counts[member]) for _, member, _ in self.order)
+        if self.null_count:
+            yield None, self.null_count
+
     def pack(self) -> Any:
         """Encode the members with their counts and labels, and the count of NULLs, as nested JSON lists."""
         return [self.null_count, [[codec.pack_nested(m), self.counts[m], label] for _, m, label in self.order]]

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Literal
 
 from transom.machines import codec
+from transom.machines.entries import StateEntry, rows_of_sides
 from transom.model.bag import Row, row_key
 
 JoinOutput = Literal["inner", "left", "semi", "anti", "mark", "candidates"]
@@ -111,6 +112,10 @@ class DeltaJoin:
         before = self.present[0].copy()
         before.subtract(left_changes)
         return ((row, -count, matched) for row, count in before.items())
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the rows of all sides with their counts."""
+        yield from rows_of_sides(self.present)
 
     def save(self) -> bytes:
         """Serialize the rows of all joined relations with their counts."""

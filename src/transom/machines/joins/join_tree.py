@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from transom.machines import codec
+from transom.machines.entries import StateEntry, rows_of_sides
 from transom.machines.joins.delta_join import PAIR, DeltaJoin, JoinOutput
 from transom.model.bag import Row
 
@@ -63,6 +64,10 @@ class JoinTree:
             joined = join.take(arrivals) if arrivals else ()
             outputs.append([(count, tuple(row[column] for column in step.columns)) for _, count, row in joined])
         yield from ((PAIR, count, row) for count, row in outputs[-1])
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the rows of each side of each join with their counts; the sides are numbered in turn."""
+        yield from rows_of_sides(bag for join in self.joins for bag in join.present)
 
     def save(self) -> bytes:
         """Serialize the rows of all joins of the tree."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from transom.machines import codec
+from transom.machines.entries import StateEntry
 from transom.machines.joins.delta_join import LEFT, PAIR
 from transom.model.bag import Row, row_key
 
@@ -93,6 +94,11 @@ class MatchCounter:
         if self.emit == "mark":
             return copies
         return [0, copies[1]] if self.emit == "semi" else [copies[0], 0]
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the left row with the number of its copies, then the number of its matches."""
+        yield StateEntry("row", 0, None, self.copies, self.row)
+        yield StateEntry("matches", 0, None, self.matches, None)
 
     def save(self) -> bytes:
         """Serialize the left row, the counts of its copies and matches, and the emitted counts."""

@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 
 from transom.errors import PlanError
 from transom.machines import codec
+from transom.machines.entries import StateEntry
 from transom.model.bag import Row
 
 
@@ -54,6 +55,11 @@ class IntervalJoinMachine:
         """Drop the rows of both sides that are not valid at any tick after `closed`."""
         self.left.drop(closed)
         self.right.drop(closed)
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the valid rows of both sides, whose first value is the tick at which they stop being valid."""
+        for index, side in enumerate((self.left, self.right)):
+            yield from (StateEntry("side", index, None, 1, row) for row in side.rows.values())
 
     def save(self) -> bytes:
         """Serialize the valid rows of both sides."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from transom.errors import PlanError
 from transom.machines import codec
+from transom.machines.entries import StateEntry
 from transom.model.bag import Row
 
 SideKind = Literal["windows", "intervals"]
@@ -178,6 +179,15 @@ class ProductMachine:
         if removed:
             self.side_rows[side][:] = [entry for entry in self.side_rows[side] if not _take_removal(removed, entry)]
             removed.clear()
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the rows of the current windows of both sides."""
+        for side, (kind, windows) in enumerate(zip(self.kinds, self.current)):
+            self._apply_removals(side)
+            rows = self.side_rows[side]
+            if kind == "windows":
+                rows = [row for _, window in sorted((windows or {}).items()) for row in window]
+            yield from (StateEntry("side", side, None, 1, row) for _, _, row in rows)
 
     def save(self) -> bytes:
         """Serialize the current windows of both sides."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from transom.errors import PlanError
 from transom.machines import codec
 from transom.machines.emission import TimedEmission
+from transom.machines.entries import StateEntry
 from transom.model.bag import Row
 from transom.model.geometry.space import Position, Speed, step_length
 
@@ -101,6 +102,11 @@ class Odometer:
         self.last_position = position
         return step
 
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the distance and the last position with its tick; nothing before the first position."""
+        if self.last_position is not None:
+            yield StateEntry("position", 0, self.tick, 1, (self.distance, *self.last_position))
+
     def save(self) -> list[Any]:
         """Encode the total distance, and the tick and the position of the last row, for JSON."""
         return [self.distance, self.tick, None if self.last_position is None else list(self.last_position)]
@@ -162,6 +168,10 @@ class DistanceMachine:
         if (wake := self.next_wakeup) is not None and wake <= closed:
             self.odometer, self.last = Odometer(self.spec), None
         return []
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the distance and the last position."""
+        yield from self.odometer.entries()
 
     def save(self) -> bytes:
         """Serialize the odometer and, with `forget_after`, the tick of the last accepted row."""

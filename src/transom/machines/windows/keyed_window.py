@@ -8,12 +8,13 @@ windows in order, so each window is computed from the previous one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from transom.machines import codec
 from transom.machines.aggregates.sliding import PartialAggregate, SlidingAggregate, partial_aggregate
 from transom.machines.emission import TimedEmission
+from transom.machines.entries import StateEntry
 from transom.machines.windows.distance import Odometer
 from transom.machines.windows.keyed_window_spec import KeyedWindowSpec
 from transom.model.bag import Row
@@ -297,6 +298,16 @@ class KeyedWindowMachine:
         self._clear()
         return emissions
 
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the number of rows so far with the last tick, the position, and the rows or the aggregates of panes."""
+        yield StateEntry("count", 0, self.last, self.count, None)
+        if self.odometer is not None:
+            yield from self.odometer.entries()
+        kind = "pane" if self._aggregated else "row"
+        for part, panes in ((kind, self.inside), (f"next {kind}", self.pending)):
+            for pane in panes:
+                yield StateEntry(part, 0, None, 1, self._values(pane.content) if self._aggregated else pane.content)
+
     def save(self) -> bytes:
         """Serialize the counters, odometers and panes of the key."""
         odometers = [None if odometer is None else odometer.save() for odometer in (self.odometer, self.trail)]
@@ -320,6 +331,13 @@ class KeyedWindowMachine:
                 machine.pending.append(pane)
         machine.has_emitted = any(emitted)
         return machine
+
+    def _values(self, partials: Any) -> Row:
+        """Compute the aggregates of one pane alone."""
+        windows = [part.window() for part in self._parts]
+        for window, partial in zip(windows, partials, strict=True):
+            window.enter(partial)
+        return tuple(window.value() for window in windows)
 
     def _pack(self, content: Any) -> Any:
         """Encode the content of a pane for JSON: a row, or partial aggregates if the output is aggregates."""

@@ -12,6 +12,7 @@ from transom.algebra.sources import StoredTable
 from transom.algebra.windows import Coordinate, CoordinateRange, Every, OnArrival, Window
 from transom.errors import Unsupported
 from transom.machines import codec
+from transom.machines.entries import StateEntry
 from transom.model.bag import Bag, Element, Row
 
 
@@ -145,6 +146,10 @@ class WindowMachine:
                 return self.count
             case _:
                 return tick
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the rows of the key with their ticks."""
+        yield from (StateEntry("row", 0, element.tick, 1, element.row) for element in self.rows)
 
     def save(self) -> bytes:
         """Serialize the rows, their count and the next window."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from transom.machines import codec
+from transom.machines.entries import StateEntry
 from transom.model.bag import Bag, Element, Row, difference
 
 ChangeReport = Literal["inserted", "deleted", "both", "extended"]
@@ -56,6 +57,10 @@ class WindowChangesMachine:
         """Return all rows of a window if any row was added since the previous window; otherwise None."""
         before, self.previous = self.previous, window.rows
         return window.rows if difference(window.rows, before) else None
+
+    def entries(self) -> Iterator[StateEntry]:
+        """Yield the rows of the previous window."""
+        yield from (StateEntry("row", 0, None, 1, row) for row in self.previous)
 
     def save(self) -> bytes | None:
         """Serialize `report`, the number of emitted rows and the previous window; None at the end of the key."""

@@ -25,4 +25,7 @@ public interface Accumulator {
 
     /** The number of partial aggregates (panes) in the state, for comparison with the state bound of the plan. */
     long held();
+
+    /** Passes every entry of the state to `visitor`, for people who look at it. The machine is not used afterwards. */
+    void visit(StateVisitor visitor);
 }

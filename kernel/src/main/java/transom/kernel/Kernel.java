@@ -21,6 +21,7 @@ import transom.kernel.spark.BucketProcessor;
 import transom.kernel.spark.ClosedTicks;
 import transom.kernel.spark.InputLayout;
 import transom.kernel.spark.MachineProcessor;
+import transom.kernel.spark.StateReader;
 import transom.kernel.spark.StateHeader;
 import transom.kernel.spark.TickClock;
 import transom.kernel.state.PendingRows;
@@ -130,6 +131,24 @@ public final class Kernel {
      */
     public static long waiting(byte[] pendingRows) {
         return PendingRows.decode(pendingRows).size();
+    }
+
+    /**
+     * Returns a column of long: how many rows a state machine of this JSON specification keeps in the saved bytes of
+     * the column `state`; without a specification, how many rows wait.
+     */
+    public static Column heldColumn(String specification, Column state) {
+        UDF1<byte[], Long> held = bytes ->
+                bytes == null ? 0L : specification == null ? waiting(bytes) : (Long) held(specification, bytes);
+        return functions.udf(held, DataTypes.LongType).apply(state);
+    }
+
+    /**
+     * Returns a column of JSON text: the entries that a state machine of this JSON specification keeps in the saved
+     * bytes of the column `state`; without a specification, the rows that wait. {@link StateReader} describes them.
+     */
+    public static Column entriesColumn(String specification, Column state) {
+        return functions.udf(new StateReader(specification), DataTypes.StringType).apply(state);
     }
 
     /**

@@ -37,4 +37,7 @@ public interface Machine {
     default boolean dropsEmptyState() {
         return false;
     }
+
+    /** Passes every entry of the state to `visitor`, for people who look at it. The machine is not used afterwards. */
+    void visit(StateVisitor visitor);
 }

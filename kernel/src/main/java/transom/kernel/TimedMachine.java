@@ -27,4 +27,7 @@ public interface TimedMachine {
 
     /** Encodes the state of this key as bytes for Spark's state store. The first byte is a version. */
     byte[] save();
+
+    /** Passes every entry of the state to `visitor`, for people who look at it. The machine is not used afterwards. */
+    void visit(StateVisitor visitor);
 }

@@ -9,6 +9,7 @@ import java.util.TreeMap;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.ChangeRows;
 import transom.kernel.state.Codec;
 import transom.kernel.state.Multiset;
@@ -249,6 +250,13 @@ public final class GroupAggregate implements Machine {
             }
         });
         return parts.contains(null) ? null : String.join(aggregate.separator, parts);
+    }
+
+    /** Passes the last result row with the number of the group's rows, then the values that the group keeps. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        visitor.entry("group", 0, StateVisitor.NO_TICK, rows, emitted);
+        multisets.forEach((argument, multiset) -> multiset.visit(argument, visitor));
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import transom.kernel.Emitter;
 import transom.kernel.TimedMachine;
@@ -194,6 +195,15 @@ public final class Bucket {
             held += exists(i) ? load(i).held() : 0;
         }
         return held;
+    }
+
+    /** Passes the key and the state machine of every key that has state, for people who look at them. */
+    public void forEach(BiConsumer<Object[], TimedMachine> receiver) {
+        for (int i = 0; i < size; i++) {
+            if (exists(i)) {
+                receiver.accept(key(i), load(i));
+            }
+        }
     }
 
     /**

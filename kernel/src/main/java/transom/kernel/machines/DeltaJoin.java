@@ -8,6 +8,7 @@ import java.util.Set;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.ChangeRows;
 import transom.kernel.state.Codec;
 import transom.kernel.state.RowKey;
@@ -195,6 +196,12 @@ public final class DeltaJoin implements Machine {
     /** Returns the current rows of each side of the join, as a map from each row to its number of copies. */
     List<Map<RowKey, Long>> sides() {
         return sides;
+    }
+
+    /** Passes the current rows of all sides of the join, with their counts. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        ChangeRows.visit(sides, visitor);
     }
 
     /** Encodes the current rows of all sides of the join, with their counts, for Spark's state store. */

@@ -6,6 +6,7 @@ import java.util.PriorityQueue;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.Codec;
 
 /**
@@ -78,6 +79,13 @@ public final class IntervalJoinMachine implements Machine {
         long nextTick = closedTick == Long.MAX_VALUE ? closedTick : closedTick + 1;
         left.evict(nextTick);
         right.evict(nextTick);
+    }
+
+    /** Passes the valid rows of both sides, whose first value is the tick from which they are no longer valid. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        left.visit(0, visitor);
+        right.visit(1, visitor);
     }
 
     /** Encodes, for Spark's state store, the rows of both sides that are still valid. */
@@ -161,6 +169,13 @@ public final class IntervalJoinMachine implements Machine {
         /** An upper limit of all ends; Long.MIN_VALUE without rows. */
         private long latestEnd = Long.MIN_VALUE;
         private PriorityQueue<Interval> byEnd;
+
+        /** Passes the rows of this side of the join, which is the one at `index`, in the order of arrival. */
+        void visit(int index, StateVisitor visitor) {
+            for (Interval interval = first; interval != null; interval = interval.next) {
+                visitor.entry("side", index, StateVisitor.NO_TICK, 1, interval.row);
+            }
+        }
 
         /** Adds the new rows of a tick to this side of the join, in the order of arrival. */
         void add(List<Interval> intervals) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.ChangeRows;
 import transom.kernel.state.Codec;
 import transom.kernel.state.RowKey;
@@ -118,6 +119,12 @@ public final class JoinTree implements Machine {
             bags.addAll(join.sides());
         }
         return bags;
+    }
+
+    /** Passes the rows of each side of each join of the tree, with their counts; the sides are numbered in turn. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        ChangeRows.visit(bags(), visitor);
     }
 
     /** Encodes the rows of all joins of the tree, with their counts, for Spark's state store. */

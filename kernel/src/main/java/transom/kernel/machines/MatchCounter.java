@@ -6,6 +6,7 @@ import java.util.Map;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.ChangeRows;
 import transom.kernel.state.Codec;
 import transom.kernel.state.RowKey;
@@ -134,6 +135,13 @@ public final class MatchCounter implements Machine {
                     : ChangeRows.padWithNulls(row, padding);
             out.emit(tick, 0, true, count, result);
         }
+    }
+
+    /** Passes the left row with the number of its copies, then the number of its matches. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        visitor.entry("row", 0, StateVisitor.NO_TICK, copies, row);
+        visitor.entry("matches", 0, StateVisitor.NO_TICK, matches, null);
     }
 
     /**

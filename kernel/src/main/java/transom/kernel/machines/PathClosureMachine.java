@@ -14,6 +14,7 @@ import java.util.Set;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.ChangeRows;
 import transom.kernel.state.Codec;
 import transom.kernel.state.RowKey;
@@ -183,6 +184,12 @@ public final class PathClosureMachine implements Machine {
     /** Returns the RDF term in column `index` (0 or 1) of an edge row or of a node row, as a string. */
     private static String term(RowKey row, int index) {
         return (String) row.row()[index];
+    }
+
+    /** Passes the edges and the terms of the graph, with their counts. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        ChangeRows.visit(List.of(edges, nodes), visitor);
     }
 
     /** Encodes the graph's current edges and terms, with their counts, for Spark's state store. */

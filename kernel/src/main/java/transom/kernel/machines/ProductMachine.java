@@ -7,6 +7,7 @@ import java.util.Map;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.Codec;
 import transom.kernel.state.RowKey;
 import transom.kernel.state.Values;
@@ -160,6 +161,20 @@ public final class ProductMachine implements Machine {
             result.computeIfAbsent(new RowKey(row.key), unseen -> new ArrayList<>()).add(row.row);
         }
         return result;
+    }
+
+    /** Passes the rows of the current windows of both sides. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        for (ProductSide side : List.of(left, right)) {
+            if (side instanceof ProductSide.ChangeSide || side.hasWindow()) {
+                for (List<ProductSide.OrderedRow> window : side.windows()) {
+                    for (ProductSide.OrderedRow row : window) {
+                        visitor.entry("side", side == left ? 0 : 1, StateVisitor.NO_TICK, 1, row.row);
+                    }
+                }
+            }
+        }
     }
 
     /** Encodes the current windows of both sides of the join for Spark's state store. */

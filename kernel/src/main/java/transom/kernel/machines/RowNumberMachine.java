@@ -4,6 +4,7 @@ import java.util.List;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.Codec;
 
 /** Numbers the rows of a key in order. The state is the last number. */
@@ -28,6 +29,12 @@ public final class RowNumberMachine implements Machine {
         for (InputRow input : inputs) {
             out.emit(tick, 1, true, ++count, input.row());
         }
+    }
+
+    /** Passes the number of the stream's last row. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        visitor.entry("count", 0, StateVisitor.NO_TICK, count, null);
     }
 
     /** Encodes the number of the stream's last row for Spark's state store. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
+import transom.kernel.StateVisitor;
 
 /** Emits changes of rows, and saves bags of rows. */
 public final class ChangeRows {
@@ -70,6 +71,20 @@ public final class ChangeRows {
         for (int remaining = reader.count(); remaining > 0; remaining--) {
             long count = reader.number();
             bag.put(new RowKey(reader.row()), count);
+        }
+    }
+
+    /** Passes the rows of several bags, which are numbered as sides from 0, with their numbers of copies. */
+    public static void visit(List<Map<RowKey, Long>> bags, StateVisitor visitor) {
+        for (int side = 0; side < bags.size(); side++) {
+            for (Map.Entry<RowKey, Long> entry : bags.get(side).entrySet()) {
+                visitor.entry(
+                        "side",
+                        side,
+                        StateVisitor.NO_TICK,
+                        entry.getValue(),
+                        entry.getKey().row());
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package transom.kernel.state;
 
 import java.util.Map;
 import java.util.TreeMap;
+import transom.kernel.StateVisitor;
 
 /**
  * A sorted multiset that supports retraction in any order. Each member may have a label.
@@ -80,6 +81,15 @@ public final class Multiset {
      */
     public void forEachLabel(LabelVisitor visitor) {
         entries.forEach((member, entry) -> visitor.visit(entry.label, entry.count));
+    }
+
+    /** Passes the members of the multiset with their counts, NULL last; they belong to the argument at `index`. */
+    public void visit(int index, StateVisitor visitor) {
+        entries.forEach((member, entry) ->
+                visitor.entry("value", index, StateVisitor.NO_TICK, entry.count, new Object[] {member}));
+        if (nullCount != 0) {
+            visitor.entry("value", index, StateVisitor.NO_TICK, nullCount, new Object[] {null});
+        }
     }
 
     /** Encodes the members of the multiset with their counts and labels for saved state. */

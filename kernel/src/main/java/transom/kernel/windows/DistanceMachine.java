@@ -2,6 +2,7 @@ package transom.kernel.windows;
 
 import java.util.List;
 import transom.kernel.Emitter;
+import transom.kernel.StateVisitor;
 import transom.kernel.TimedMachine;
 import transom.kernel.state.Codec;
 
@@ -106,6 +107,12 @@ public final class DistanceMachine implements TimedMachine {
     @Override
     public long held() {
         return 0;
+    }
+
+    /** Passes the distance and the last position of the moving object. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        odometer.visit(visitor);
     }
 
     /** Encodes the distance and the last position of the moving object for the saved state of its bucket. */

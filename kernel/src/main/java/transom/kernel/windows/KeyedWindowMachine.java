@@ -3,6 +3,7 @@ package transom.kernel.windows;
 import java.util.Arrays;
 import java.util.List;
 import transom.kernel.Emitter;
+import transom.kernel.StateVisitor;
 import transom.kernel.TimedMachine;
 import transom.kernel.state.Codec;
 
@@ -316,6 +317,16 @@ public final class KeyedWindowMachine implements TimedMachine {
         if (insideOdometer != null) {
             insideOdometer.clear();
         }
+    }
+
+    /** Passes the number of rows so far with their last tick, the position if there is one, then the rows or panes. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        visitor.entry("count", 0, lastTick == NEVER ? StateVisitor.NO_TICK : lastTick, count, null);
+        if (odometer != null) {
+            odometer.visit(visitor);
+        }
+        panes.visit(visitor);
     }
 
     /** Encodes the key's counters, positions, rows and panes for the saved state of its bucket. */

@@ -1,6 +1,7 @@
 package transom.kernel.windows;
 
 import java.util.Arrays;
+import transom.kernel.StateVisitor;
 import transom.kernel.aggregates.SlidingAggregate;
 import transom.kernel.aggregates.SlidingOrdered;
 import transom.kernel.state.Codec;
@@ -217,6 +218,30 @@ final class KeyedWindowPanes {
         }
         for (SlidingAggregate aggregate : aggregates) {
             aggregate.write(slot, out);
+        }
+    }
+
+    /** Passes the rows of the key, or the aggregates of each pane alone: first those in the window, then the others. */
+    void visit(StateVisitor visitor) {
+        for (int i = 0; i < inWindow.size(); i++) {
+            for (SlidingAggregate aggregate : aggregates) {
+                aggregate.leave(inWindow.get(i));
+            }
+        }
+        for (int i = 0; i < inWindow.size() + pending.size(); i++) {
+            boolean isPending = i >= inWindow.size();
+            int slot = isPending ? pending.get(i - inWindow.size()) : inWindow.get(i);
+            if (aggregates.length == 0) {
+                visitor.entry(isPending ? "next row" : "row", 0, StateVisitor.NO_TICK, 1, rows[slot]);
+                continue;
+            }
+            for (SlidingAggregate aggregate : aggregates) {
+                aggregate.enter(slot);
+            }
+            visitor.entry(isPending ? "next pane" : "pane", 0, StateVisitor.NO_TICK, 1, values());
+            for (SlidingAggregate aggregate : aggregates) {
+                aggregate.leave(slot);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 package transom.kernel.windows;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.Codec;
 
 /**
@@ -140,6 +141,13 @@ public final class Odometer {
             lastTick = in.number();
             x = Double.longBitsToDouble(in.fixed());
             y = spec.yColumn >= 0 ? Double.longBitsToDouble(in.fixed()) : 0.0;
+        }
+    }
+
+    /** Passes the distance and the last position with its tick; nothing before the first position. */
+    void visit(StateVisitor visitor) {
+        if (started) {
+            visitor.entry("position", 0, lastTick, 1, new Object[] {distance, x, y});
         }
     }
 

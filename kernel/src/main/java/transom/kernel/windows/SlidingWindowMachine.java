@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Arrays;
 import transom.kernel.Accumulator;
 import transom.kernel.Emitter;
+import transom.kernel.StateVisitor;
 import transom.kernel.aggregates.AggregateSpecs;
 import transom.kernel.aggregates.SlidingAggregate;
 import transom.kernel.state.Codec;
@@ -113,6 +114,26 @@ public final class SlidingWindowMachine implements Accumulator {
             return Long.MAX_VALUE;
         }
         return windowStart < pendingStart ? nextOpenTick : ticks[pendingStart];
+    }
+
+    /** Passes the panes of the group with their ticks and the aggregates of each pane alone. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        sortPending();
+        for (int i = windowStart; i < pendingStart; i++) {
+            for (SlidingAggregate aggregate : aggregates) {
+                aggregate.leave(slots[i]);
+            }
+        }
+        for (int i = windowStart; i < size; i++) {
+            for (SlidingAggregate aggregate : aggregates) {
+                aggregate.enter(slots[i]);
+            }
+            visitor.entry("pane", 0, ticks[i], 1, spec.aggregates.values(aggregates));
+            for (SlidingAggregate aggregate : aggregates) {
+                aggregate.leave(slots[i]);
+            }
+        }
     }
 
     /** Encodes the group's panes for Spark's state store; null if there are none, so that the state is deleted. */

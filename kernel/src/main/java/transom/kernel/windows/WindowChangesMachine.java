@@ -8,6 +8,7 @@ import java.util.Locale;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.Codec;
 import transom.kernel.state.RowKey;
 
@@ -172,6 +173,14 @@ public final class WindowChangesMachine implements Machine {
     /** Whether the key has ended, so that its state can be deleted: its last window had number 0. */
     public boolean isKeyEnded() {
         return isKeyEnded;
+    }
+
+    /** Passes the rows of the previous window. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        for (RowKey row : previous) {
+            visitor.entry("row", 0, StateVisitor.NO_TICK, 1, row.row());
+        }
     }
 
     /** Encodes the previous window and the number of emitted rows for Spark's state store. */

@@ -7,6 +7,7 @@ import java.util.Locale;
 import transom.kernel.Emitter;
 import transom.kernel.InputRow;
 import transom.kernel.Machine;
+import transom.kernel.StateVisitor;
 import transom.kernel.state.Codec;
 
 /**
@@ -303,6 +304,14 @@ public final class WindowMachine implements Machine {
             return right < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
         }
         return sum;
+    }
+
+    /** Passes the rows of the key with their ticks. */
+    @Override
+    public void visit(StateVisitor visitor) {
+        for (int i = 0; i < size; i++) {
+            visitor.entry("row", 0, ticks[firstSlot + i], 1, rows[firstSlot + i]);
+        }
     }
 
     /** Encodes the rows of the key and its next window for Spark's state store. */

@@ -1,0 +1,34 @@
+"""Entries of state: what a machine keeps, for people who look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from transom.model.bag import Row
+
+
+class StateEntry(NamedTuple):
+    """One entry of a machine's state: a row, a pane, a counter or a position.
+
+    `part` says what it is. `side` is the number of the side or of the argument that it belongs to, `tick` its tick if
+    it has one, `copies` how often the state has it.
+    """
+
+    part: str
+    side: int
+    tick: int | None
+    copies: int
+    values: Row | None
+
+
+def rows_of_sides(bags: Iterable[Mapping[Row, int]]) -> Iterator[StateEntry]:
+    """Yield the rows of several bags, which are numbered as sides from 0, with their numbers of copies."""
+    for side, bag in enumerate(bags):
+        for row, copies in bag.items():
+            yield StateEntry("side", side, None, copies, row)
+
+
+def listed(entry: StateEntry, key: Any = None) -> list[Any]:
+    """Return an entry with its key as a list, as the kernel writes it; the key is None if Spark has it."""
+    return [key, *entry]
