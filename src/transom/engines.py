@@ -11,7 +11,7 @@ from transom.reports import ENGINE_NAMES, Engine, Engines
 def find_engines(
     refusals: Mapping[Engine, Unsupported], make_plan: Callable[[Collection[str] | None], object]
 ) -> Engines:
-    """Find out which engines can run a query, by planning it, and why the others cannot.
+    """Return the engines that can run a query, and for each other engine the reason: a refusal or a failed plan.
 
     `refusals` are those found before planning. `make_plan` plans the query for a live run, or for a replay if its
     argument is None.

@@ -113,7 +113,7 @@ def test_entering_and_leaving_a_region() -> None:
 def test_jumps_are_rejected_and_counted() -> None:
     told: list[tuple[Operator, int]] = []
     ways = rows((0, "a", 0, 0), (1, "a", 500, 0), (2, "a", 10, 0), (2, "a", 21, 0), (2, "b", 900, 0), (3, "a", None, 0))
-    given = Inputs(3, {"s": ways}, on_rejected=lambda op, bad: told.append((op, len(bad))))
+    given = Inputs(3, {"s": ways}, on_rejected=lambda op, _, bad: told.append((op, len(bad))))
     plan = SpeedLimit(SHIPS, PLACE, Speed(10 * METRE, 1), (ID,))
     assert [(e.index, e.row[1]) for e in evaluate_stream(plan, given)] == [(1, 0), (3, 10), (5, 900), (6, None)]
     assert told == [(plan, 2)]

@@ -29,6 +29,7 @@ def drawn() -> list[Site]:
     return draw(19, 30)
 
 
+@pytest.mark.nightly
 def test_a_seed_draws_the_same_mutants_again(drawn: list[Site]) -> None:
     assert draw(19, 30) == drawn
     assert {site.name for site in drawn} != {site.name for site in draw(20, 30)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
+
+from tests.cases import Case, golden_cases
 
 from .compare import same
 from .constructs import CONSTRUCTS
@@ -27,20 +26,18 @@ from .question import (
     visible_name,
 )
 
-CASES = Path(__file__).parent.parent / "golden" / "cases.yaml"
 SEEDS = range(600)
 
 
 @pytest.fixture(scope="module")
-def cases() -> dict[str, dict[str, Any]]:
+def cases() -> dict[str, Case]:
     """The SNEEql golden cases by their number."""
-    read = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
-    return {case["name"][:3]: case for case in read if case["language"] == "sneeql"}
+    return {case.name[:3]: case for case in golden_cases()}
 
 
-def _asked(case: dict[str, Any], number: str) -> Question:
+def _asked(case: Case, number: str) -> Question:
     spec = SPECS[number]
-    return Question(-1, case["query"], case["schema"], case["inputs"], case["until"], frozenset(), spec)
+    return Question(-1, case.text, case.schema, case.inputs, case.until, frozenset(), spec)
 
 
 def _bare(text: str) -> str:
@@ -49,21 +46,21 @@ def _bare(text: str) -> str:
 
 
 @pytest.mark.parametrize("number", sorted(SPECS))
-def test_golden_answer(number: str, cases: dict[str, dict[str, Any]]) -> None:
+def test_golden_answer(number: str, cases: dict[str, Case]) -> None:
     """The oracle gives the golden answer."""
     case = cases[number]
-    assert same(answer(_asked(case, number)), case["expected"]) is None
+    assert same(answer(_asked(case, number)), case.expected) is None
 
 
 @pytest.mark.parametrize("number", sorted(SPECS))
-def test_golden_text(number: str, cases: dict[str, dict[str, Any]]) -> None:
+def test_golden_text(number: str, cases: dict[str, Case]) -> None:
     """The rendered text is the golden query but for spaces and parentheses."""
-    assert _bare(render(SPECS[number])) == _bare(cases[number]["query"])
+    assert _bare(render(SPECS[number])) == _bare(cases[number].text)
 
 
-def test_every_answered_case_is_covered(cases: dict[str, dict[str, Any]]) -> None:
+def test_every_answered_case_is_covered(cases: dict[str, Case]) -> None:
     """No golden case with an answer is left out."""
-    answered = {number for number, case in cases.items() if case["expected"]["kind"] != "error"}
+    answered = {number for number, case in cases.items() if case.expected["kind"] != "error"}
     assert answered == set(SPECS)
 
 

@@ -12,6 +12,7 @@ from typing import get_args
 import pytest
 
 import transom
+from tests.calendar_windows.golden import golden_cases as calendar_cases
 from tests.cases import catalog_of, golden_cases
 from tests.oracle.generate import generate
 from tests.oracle_cql.build import Names
@@ -137,6 +138,8 @@ def generated() -> tuple[PhysicalNode, ...]:
 
 
 def _generated() -> Iterator[PhysicalNode]:
+    for case in calendar_cases():
+        yield case.compile().physical(kernel=len(case.name) % 2 == 1)
     for seed in range(150):
         question = generate(seed)
         query = transom.compile(question.text, catalog_of(question.schema))

@@ -7,6 +7,7 @@ import pytest
 from tests.covering import LANGUAGES, NODES, Language, covering, greedy, kinds_by_case, wanted
 
 ELSEWHERE = {
+    "PeriodWindow": "test_calendar_windows.py",
     "ReadScans": "test_scans.py",
     "TopN": "test_cql_others.py",
     "SpeedLimitExec": "test_cql_others.py",

@@ -6,9 +6,8 @@ import inspect
 import re
 
 import pytest
-import yaml
 
-from tests.cases import GOLDEN
+from tests.cases import decisions_of, golden_file
 from tests.docs.pages import ROOT
 from tests.rdf.build import aggregate_of, bgp, call, item, select
 from tests.rdf.stated import stated
@@ -126,9 +125,9 @@ def test_every_decision_is_listed_with_its_cases() -> None:
     page = (ROOT / "docs/decisions.md").read_text("utf-8")
     listed = dict(re.findall(r"^\| (R\d+) \|.*\|([^|]*)\|$", page, re.MULTILINE))
     assert list(listed) == [f"R{number}" for number in range(1, 29)]
-    cases = yaml.load(GOLDEN.read_text("utf-8"), yaml.CSafeLoader)["cases"]
+    cases = golden_file().cases
     for decision, shown in listed.items():
-        wanted = sorted(case["name"].split("-")[0] for case in cases if decision in case["decisions"])
+        wanted = sorted(case.name.split("-")[0] for case in cases if decision in decisions_of(case))
         assert re.findall(r"\w+", shown) == wanted, decision
 
 

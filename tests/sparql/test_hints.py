@@ -53,7 +53,7 @@ PATTERN = "{ ?x ?y ?z }"
         (
             f"SELECT * FROM NAMED WINDOW :w WHERE {PATTERN}",
             "WINDOW",
-            "write FROM NAMED STREAM :rooms WINDOW RANGE 10 S SLIDE 1 S, and GRAPH :rooms below",
+            "write FROM NAMED STREAM :rooms WINDOW RANGE 10 S SLIDE 1 S, and GRAPH :rooms instead of WINDOW in WHERE",
         ),
         (f"SELECT * FROM <g> WINDOW RANGE 10 S WHERE {PATTERN}", "WINDOW", "expected '{', FROM or WHERE"),
         ("INSERT DATA { }", "INSERT", "updates are not supported; write SELECT, CONSTRUCT, DESCRIBE or ASK"),

@@ -12,7 +12,7 @@ from transom.model.schema import Schema
 from transom.record import Record
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Operator(Record):
     """An operator of a query."""
 
@@ -22,12 +22,12 @@ class Operator(Record):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Stream(Operator):
     """An operator that produces tagged tuples."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Windows(Operator):
     """An operator that produces windows."""
 

@@ -17,14 +17,14 @@ from transom.model.schema import Schema, merged_schema
 from transom.model.types import Type
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowSelect(Windows):
     """The tuples of each window for which a predicate is true.
 
-    Meaning  a filter inside each window, of which an empty window may remain. An error counts as not true (R12).
+    Meaning  the other tuples are removed, so a window may become empty. An error counts as not true (R12).
     Bounds   the tick of a window does not change, and the predicate cannot read that tick (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
-    State    none; with EXISTS, the valid solutions of its pattern.
+    State    none. With EXISTS, the operator keeps the valid solutions of the pattern.
     """
 
     input: Windows
@@ -40,14 +40,14 @@ class WindowSelect(Windows):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowProject(Windows):
-    """Each tuple of each window mapped to a new tuple by a list of expressions.
+    """Windows with a new tuple for each tuple of the input, computed by a list of expressions.
 
-    Meaning  a map inside each window that keeps duplicates and order (R7). In BIND, an error in an expression is NULL.
-    Bounds   the tick of a window does not change. Only a relation of RDF terms may lose all its columns.
+    Meaning  duplicates remain, and the tuples keep their order (R7). An error in a BIND gives NULL.
+    Bounds   the tick of a window does not change. The list of expressions may be empty only over RDF terms.
     Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
-    State    none; with EXISTS, the valid solutions of its pattern.
+    State    none. With EXISTS, the operator keeps the valid solutions of the pattern.
     """
 
     input: Windows
@@ -63,15 +63,15 @@ class WindowProject(Windows):
         return Schema(tuple(item.attribute for item in self.items))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowAggregation(Windows):
     """Aggregates over each window, or over each group of its tuples.
 
     Meaning  without groups, each window gives one tuple. For an empty window, COUNT is 0 and other aggregates are NULL.
-             With groups, each group that has tuples gives one tuple (S14, S16), in the order of the group values.
-    Bounds   the tick of a window does not change. Over RDF terms, an error in a group or an aggregate is NULL.
+             With groups, each nonempty group gives one tuple, in the order of the group values (S14, S16).
+    Bounds   the tick of a window does not change. Over RDF terms, an aggregate or a group value with an error is NULL.
     Source   000 Fig. 4 aggregateOverWindow; W3C 18.5.1.
-    State    none over rows; over solutions, the valid solutions of the input.
+    State    none over rows. Over solutions, the operator keeps the valid solutions of the input.
     """
 
     input: Windows
@@ -93,13 +93,14 @@ class WindowAggregation(Windows):
         return Schema(groups + tuple(aggregate.attribute for aggregate in self.aggregates))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowCrossProduct(Windows):
-    """Every current window of one side paired with every current window of the other.
+    """Every current window of one side, paired with every current window of the other side.
 
-    Meaning  at each tick with a new window on either side, the current windows, those of the last tick of each side,
-             are paired, in left-major order. A pair holds every left tuple joined with every right tuple.
-    Bounds   no pair exists before both sides have a window (S8). Its tick is the later of the two (S9).
+    Meaning  a side's current windows are those of its last tick with a window. At each tick with a new window, the
+             current windows of both sides are paired, the left side first. Each left tuple is joined with each right
+             one.
+    Bounds   no pair exists before both sides have a window (S8). The tick of a pair is the later of its two ticks (S9).
     Source   000 Fig. 7.
     State    the current windows of both sides.
     """
@@ -117,12 +118,12 @@ class WindowCrossProduct(Windows):
         return self.left.schema + self.right.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowJoin(Windows):
     """A cross product that keeps only the tuples for which a predicate is true.
 
-    Meaning  the same as WindowSelect(predicate, WindowCrossProduct(left, right)).
-    Bounds   the same as for WindowCrossProduct. Windows without a match are empty windows.
+    Meaning  the result is the same as that of WindowSelect(predicate, WindowCrossProduct(left, right)).
+    Bounds   no pair exists before both sides have a window. If no tuples match, the window is empty.
     Source   000 Sec. 6.2 ("rewrite selections over cross products into joins").
     State    the current windows of both sides.
     """
@@ -141,13 +142,13 @@ class WindowJoin(Windows):
         return self.left.schema + self.right.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TrackAggregation(Windows):
-    """Aggregates over each window or group; at least one aggregate reads positions in time order.
+    """Aggregates over each window or group, including an aggregate over positions in order of time.
 
-    Meaning  the same as WindowAggregation. A track visits tuples by tick, then in the order of the window (C24).
-    Bounds   a speed over no tuples or over no time is NULL. Where a query emits no tuple in that case, the translator
-             adds a selection (C7, C26). The tick of a window does not change.
+    Meaning  as for WindowAggregation. Positions are visited by tick, then in the order of the window (C24).
+    Bounds   a speed is NULL if there are no tuples, or no time between them. If the query must emit no tuple in this
+             case, the translator adds a selection (C7, C26). The tick of a window does not change.
     Source   001 Sec. 2 AvgSpd.
     State    none.
     """
@@ -175,14 +176,14 @@ class TrackAggregation(Windows):
         return Schema(groups + tuple(aggregate.attribute for aggregate in self.aggregates))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowDistinct(Windows):
-    """Each tuple of each window once.
+    """Each different tuple of each window, once.
 
-    Meaning  the first of several equal tuples stays, in order. NULL equals NULL. REDUCED does the same (R16).
+    Meaning  the first of several equal tuples stays. The order stays. NULL equals NULL. REDUCED does the same (R16).
     Bounds   the tick of a window does not change.
     Source   CQL (SELECT DISTINCT); 002 Sec. 4 (duplicate elimination, duplicate reduction).
-    State    none over rows; over solutions, the valid solutions of the input.
+    State    none over rows. Over solutions, the operator keeps the valid solutions of the input.
     """
 
     input: Windows
@@ -193,12 +194,12 @@ class WindowDistinct(Windows):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowTopK(Windows):
     """The `count` tuples with the smallest values, in each window or in each group of its tuples.
 
-    Meaning  tuples are ordered by the value, and those of equal values by their columns. NULL values are left out.
-    Bounds   a small window or group returns fewer tuples. Groups by `per` are in the order of their values.
+    Meaning  tuples are ordered by the value, then by their columns. Tuples whose value is NULL are left out.
+    Bounds   a small window or group returns fewer tuples. The groups are in the order of their values.
     Source   001 Sec. 1, which mentions nearest neighbours.
     State    none.
     """
@@ -221,15 +222,15 @@ class WindowTopK(Windows):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SuppressUnchanged(Windows):
     """Only the windows to which a tuple was added.
 
-    Meaning  a window stays if it contains some tuple more often than the previous window of its key.
-    Bounds   the first window is compared with an empty one. The translator adds this operator to a query over a single
-             window by region or without a bound. RStream then emits again only when a tuple was added (C5, C29).
+    Meaning  a window is kept if some tuple occurs in it more often than in the previous window of its key.
+    Bounds   the first window is compared with an empty one. The translator adds this operator above a single window by
+             region or without bounds. RStream then emits it only after a tuple was added (C5, C29).
     Source   001 Sec. 3.2.1 ("for each tuple added to its input relation").
-    State    the previous window; over a range that never evicts, only its number of tuples.
+    State    the previous window. If the range never drops tuples, the operator keeps only the number of tuples.
     """
 
     input: Windows
@@ -240,12 +241,12 @@ class SuppressUnchanged(Windows):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowMerge(Windows):
     """One window per tick, merged from the windows of all keys.
 
-    Meaning  at every tick with a new window, the result is the union of the last windows of all keys.
-    Bounds   there is one window per tick, with the tuples in the order of the keys.
+    Meaning  at every tick with a new window of some key, the last windows of all keys are united.
+    Bounds   there is one window per tick. Its tuples are in the order of the keys.
     Source   001 Def. 2.2: R(t) is one bag.
     State    the last window of every key.
     """
@@ -272,16 +273,16 @@ class JoinType(Enum):
         return self.value
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RelationJoin(Windows):
-    """An inner, left, semi or anti join of two relations on a predicate; the join may be natural.
+    """An inner, left, semi or anti join of two relations, on a predicate or as a natural join.
 
-    Meaning  at every tick at which one side has a window, the pairs of R(t) and S(t) for which the predicate is true,
-             in left-major order. R(t) is the last window, or the union of the last windows of all keys. A left join
-             adds the left tuples without a match, with NULL in the right columns (R14, R26). A semi join returns the
-             left tuples with a match, an anti join those without one. NOT IN is an anti join whose predicate is also
-             true if the comparison is unknown. In a natural join, two tuples match if they agree in all common columns,
-             where NULL agrees with any value (R7, R22). The result has each common column once. MINUS is a natural anti
+    Meaning  R(t) is the last window at tick t. If there are keys, it is the union of the last windows of all keys. At
+             every tick at which one side has a window, R(t) and S(t) are joined, the left side first. A left join adds
+             the left tuples without a match, with NULL in the right columns (R14, R26). A semi join returns the left
+             tuples with a match. An anti join returns the left tuples without a match. NOT IN is an anti join whose
+             predicate is also true if the comparison is unknown. In a natural join, tuples match if they agree in all
+             common columns; NULL agrees with any value (R7, R22). Common columns occur once. MINUS is a natural anti
              join in which both tuples must also have a value in some common column.
     Bounds   a side without a window is empty (C16). There is one window per tick. An error counts as not true.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
@@ -311,20 +312,19 @@ class RelationJoin(Windows):
 
     @property
     def schema(self) -> Schema:
-        """The columns of a joined pair of rows; for a semi or anti join, only those of the left input."""
+        """The output columns of the join; for a semi or anti join, only those of the left input."""
         return self.left.schema if self.join_type in (JoinType.SEMI, JoinType.ANTI) else self.pair_schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RelationUnion(Windows):
     """All tuples of two relations.
 
-    Meaning  the tuples of R(t), then those of S(t), as in UNION ALL (R7). UNION adds a WindowDistinct. In a union by
-             name, a column that one side lacks is NULL in the tuples of that side.
-    Bounds   the instants are those of RelationJoin. Unless the union is by name, both sides have columns of the same
-             types, and the result takes the column names of the left side.
+    Meaning  the tuples of R(t), then those of S(t), as in UNION ALL (R7). UNION adds a WindowDistinct.
+    Bounds   the instants are those of a RelationJoin. In a union by name, a column that one side lacks is NULL. In all
+             other unions, both sides have columns of the same types, and the left side gives the names.
     Source   CQL (UNION); 002 Def. 9 (UNION, and windows of several streams; R7, R10).
-    State    the relations of both sides; over solutions none (R24).
+    State    the relations of both sides. Over solutions, the operator needs no state (R24).
     """
 
     left: Windows
@@ -344,12 +344,12 @@ class RelationUnion(Windows):
         return merged_schema(self.left.schema, self.right.schema) if self.by_name else self.left.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RelationExcept(Windows):
     """The tuples of one relation without those of another.
 
-    Meaning  the bag difference of R(t) minus S(t), as in EXCEPT ALL. EXCEPT adds a WindowDistinct on the left side.
-    Bounds   the same as for RelationUnion. NULL counts as equal to NULL.
+    Meaning  the operator subtracts S(t) from R(t), as bags, like EXCEPT ALL. EXCEPT first makes R(t) distinct.
+    Bounds   instants and columns are as for RelationUnion. NULL counts as equal to NULL.
     Source   CQL (EXCEPT).
     State    the relations of both sides.
     """
@@ -367,12 +367,12 @@ class RelationExcept(Windows):
         return self.left.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  each tuple as often as in the relation that has fewer, as in INTERSECT ALL. INTERSECT is distinct.
-    Bounds   the same as for RelationUnion. NULL counts as equal to NULL.
+    Meaning  each tuple occurs as often as in the relation that has fewer copies (INTERSECT ALL), or once (INTERSECT).
+    Bounds   instants and columns are as for RelationUnion. NULL counts as equal to NULL.
     Source   CQL (INTERSECT).
     State    the relations of both sides.
     """

@@ -13,7 +13,7 @@ from transom.model.schema import Schema
 from transom.record import Record
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SortKey(Record):
     """One expression of ORDER BY with its direction; where it is an error, a row sorts as if a variable was unbound."""
 
@@ -25,13 +25,13 @@ class SortKey(Record):
         return f"{'DESC' if self.descending else 'ASC'}({self.expression})"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class OrderBy(Windows):
     """The tuples of each window, sorted.
 
     Meaning  tuples are sorted by the keys, in SPARQL's order of terms. Tuples with equal keys are sorted by the terms
              of `ties`, column by column (R16).
-    Bounds   without keys, `ties` alone gives the order, so the order is the same in every run.
+    Bounds   without keys, only `ties` determines the order, so that every run returns the same order.
     Source   002 Sec. 4 (tolist, order by); W3C 15.1.
     State    the valid solutions of the input.
     """
@@ -51,12 +51,12 @@ class OrderBy(Windows):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Slice(Windows):
-    """The tuples of each window after an offset, up to a limit.
+    """A part of the sorted tuples of each window.
 
-    Meaning  the first `offset` tuples are left out, and at most `limit` of the others are kept.
-    Bounds   the input must be in order, as an OrderBy, or a WindowProject or WindowDistinct over an OrderBy.
+    Meaning  the operator leaves out the first `offset` tuples, and keeps at most `limit` of the others.
+    Bounds   the input must be sorted. So it is an OrderBy, or a WindowProject or WindowDistinct over an OrderBy.
     Source   002 Sec. 4 (slice).
     State    the valid solutions of the input.
     """

@@ -11,12 +11,13 @@ from transom.model.schema import Schema
 from transom.model.types import Value
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
-    Meaning  acquisition ticks are 0, every, 2*every, and so on. At each acquisition tick, every site gives one tuple,
-             in the order of the list of sites. The index counts tuples from 1.
+    Meaning  the acquisition ticks are 0, every, 2*every, and so on, where `every` is the interval in the catalog. At
+             each acquisition tick, every site gives one tuple. The tuples are in the order of the list of sites. The
+             index counts tuples from 1.
     Bounds   a missing reading gives no tuple and uses no index (S37).
     Source   000 Fig. 2 acquire, acquireTuples.
     State    none.
@@ -33,7 +34,7 @@ class StreamAcquire(Stream):
             raise PlanError("an acquisition interval is at least one tick")
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamReceive(Stream):
     """A pushed extent, whose tuples arrive without being requested.
 
@@ -48,12 +49,13 @@ class StreamReceive(Stream):
     schema: Schema = field()
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StoredTable(Operator):
     """A stored extent: a table whose content may change from tick to tick.
 
-    Meaning  at tick t, the table is the version with the latest tick <= t. Before the first version the table is empty.
-    Bounds   a window reads the table at the end of a tick (S11).
+    Meaning  at tick t, the table is its newest version whose tick is at most t. Before the first version, the table is
+             empty.
+    Bounds   a window reads the table as it is at the end of a tick (S11).
     Source   000 Fig. 5 scanTable.
     State    none, because the table is stored outside the query.
     """
@@ -62,11 +64,11 @@ class StoredTable(Operator):
     schema: Schema = field()
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Values(Windows):
     """A relation whose rows are written in the query.
 
-    Meaning  every row is a tuple at every tick. None stands for NULL.
+    Meaning  every row is a tuple at every tick. In the algebra, None is NULL.
     Bounds   duplicate rows are kept.
     Source   W3C 10.2; GRAPH ?g uses Values to join matches in a stream with the name of the stream (R10).
     State    none.

@@ -13,11 +13,11 @@ from transom.model.geometry.space import Position, Speed
 from transom.model.schema import Attribute, Schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamSelect(Stream):
     """The tuples of a stream for which a predicate is true.
 
-    Meaning  a filter that keeps the tick and the index of each tuple (S2).
+    Meaning  each tuple that stays keeps its tick and its index (S2).
     Bounds   the index of the result has gaps, so a row window over the result needs a `Renumber` (S15).
     Source   000 Fig. 1.
     State    none.
@@ -36,11 +36,11 @@ class StreamSelect(Stream):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamProject(Stream):
-    """Each tuple of a stream mapped to a new tuple by a list of expressions.
+    """A stream with a new tuple for each tuple of the input, computed by a list of expressions.
 
-    Meaning  a map that keeps the tick and the index of each tuple.
+    Meaning  each new tuple has the tick and the index of the old one.
     Bounds   none.
     Source   000 Fig. 3 projectOnTaggedTuple.
     State    none.
@@ -59,11 +59,11 @@ class StreamProject(Stream):
         return Schema(tuple(item.attribute for item in self.items))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Renumber(Stream):
     """The same tuples, numbered from 1 without gaps.
 
-    Meaning  the index becomes the row number in this stream. Tick and values stay the same.
+    Meaning  the index becomes the row number in this stream. Tick and values do not change.
     Bounds   none.
     Source   decision S15.
     State    one number.
@@ -77,15 +77,15 @@ class Renumber(Stream):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamUnion(Stream):
-    """Several streams merged into one, in order of tick.
+    """Several streams, merged into one in order of tick.
 
-    Meaning  the tuples of all inputs in order of tick. Tuples of the same tick are in the order of the inputs. The
-             index is the row number in the merged stream, from 1.
+    Meaning  tuples of the same tick are in the order of the inputs. The index is the row number in the merged stream,
+             from 1.
     Bounds   all inputs have the columns of the first one.
     Source   002 Table 1 (several FROM STREAM), Def. 9; R10, R24.
-    State    none, because the inputs are read in step.
+    State    none, because the inputs are read at the same pace.
     """
 
     parts: tuple[Stream, ...]
@@ -103,14 +103,15 @@ class StreamUnion(Stream):
         return self.parts[0].schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SpeedLimit(Stream):
-    """A stream without the rows that their object could only have reached faster than a speed limit.
+    """A stream without the rows that an object can reach only by exceeding a speed limit.
 
-    Meaning  a row is rejected if its distance from the last accepted position of its key needs more than `speed`.
-             Between rows of the same tick, one tick counts as passed. Accepted rows keep their tick and index.
-    Bounds   the first row of a key and rows without a position are accepted. Rejected rows are counted. A key without
-             an accepted row for more than `forget_after` ticks starts anew (E8).
+    Meaning  a row is rejected if the object would have to exceed `speed` on the way from its last accepted position. If
+             two rows have the same tick, the time between them counts as one tick. Accepted rows keep their tick and
+             index.
+    Bounds   the first row of a key is accepted, and so are rows without a position. Rejected rows are counted. If a key
+             has no accepted row for more than `forget_after` ticks, its next row counts as its first one (E8).
     Source   Transom itself, because positions from satellites may jump.
     State    the last position and tick of every key.
     """
@@ -142,11 +143,11 @@ class SpeedLimit(Stream):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RStream(Stream):
     """All tuples of every window, in the order of the windows.
 
-    Meaning  each tuple gets the tick of its window and a sequence number. With several keys, only the keys that have a
+    Meaning  each tuple gets the tick of its window and a sequence number. If windows have keys, only the keys with a
              window at a tick return tuples.
     Bounds   none.
     Source   000 Fig. 8 rStream; 001 Sec. 2 with C3, C14.
@@ -161,14 +162,14 @@ class RStream(Stream):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class IStream(Stream):
     """The tuples of every window that were not in the previous window.
 
-    Meaning  the bag difference of values: the current window minus the previous window. Each tuple gets the tick of the
-             current window (S12).
-    Bounds   the first window is compared with an empty one. Windows of the same tick are compared in their order. With
-             several keys, each window is compared with the previous one of its key (C14).
+    Meaning  the operator subtracts the previous window from the current window, as bags of values. Each tuple gets the
+             tick of the current window (S12).
+    Bounds   the first window is compared with an empty one. Windows of the same tick are compared in their order. If
+             windows have keys, each window is compared with the previous window of its key (C14).
     Source   000 Fig. 8 iStream; 001 Sec. 3.2.1.
     State    the previous window of every key.
     """
@@ -181,13 +182,13 @@ class IStream(Stream):
         return self.input.schema
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class DStream(Stream):
-    """For each window, its tuples that do not appear in the next window.
+    """The tuples of every window that are not in the next window.
 
-    Meaning  the bag difference of values: the previous window minus the current window. Each tuple gets the tick of the
-             current window (S13).
-    Bounds   the first window of each key emits nothing, and neither does the end of the stream.
+    Meaning  the operator subtracts the current window from the previous window, as bags of values. Each tuple gets the
+             tick of the current window (S13).
+    Bounds   the first window of each key emits nothing. The end of the stream emits nothing either.
     Source   000 Sec. 6.3; 001 Sec. 2.
     State    the previous window of every key.
     """

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from transom.algebra.operator import Stream, Windows
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import find_position_columns, is_dense
 from transom.errors import PlanError
@@ -46,7 +47,7 @@ def format_amount(coordinate: Coordinate, amount: int) -> str:
     return str(amount)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Every(Record):
     """A slide event at the boundaries first, first + step, first + 2*step, ... of a coordinate.
 
@@ -68,7 +69,7 @@ class Every(Record):
         return f"every {format_amount(self.coordinate, self.step)} {self.coordinate} from {self.first}"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class OnArrival(Record):
     """A slide event at every instant with arrivals; for a region, arrivals inside it (C5, C18).
 
@@ -80,7 +81,7 @@ class OnArrival(Record):
         return "at every arrival"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class AtStart(Record):
     """One slide event, when the query starts (S17)."""
 
@@ -89,7 +90,7 @@ class AtStart(Record):
         return "once"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class OnRowCount(Record):
     """A slide event at every instant at which the number of rows passes a multiple of a step.
 
@@ -108,7 +109,7 @@ class OnRowCount(Record):
         return f"when every {self.step} index passes"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class OnChange(Record):
     """A slide event at every instant at which the content changes, because rows arrive or become too old (C28).
 
@@ -120,10 +121,10 @@ class OnChange(Record):
         return "at every change"
 
 
-Slide: TypeAlias = Every | OnRowCount | OnArrival | OnChange | AtStart
+Slide: TypeAlias = Every | EveryPeriod | OnRowCount | OnArrival | OnChange | AtStart
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Bound(Record):
     """One end of a range, relative to a base b, the current value: floor(b / step) * step + offset."""
 
@@ -150,7 +151,7 @@ class Bound(Record):
         return f"{now}{sign}{format_amount(coordinate, abs(self.offset))}" if self.offset else now
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class CoordinateRange(Record):
     """The elements seen so far whose coordinate lies between two bounds, both included (S4)."""
 
@@ -167,7 +168,7 @@ class CoordinateRange(Record):
         return f"{self.coordinate} {self.low.on(self.coordinate)} .. {self.high.on(self.coordinate)}"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RegionRange(Record):
     """The elements seen so far whose position lies inside a region, border included (C9)."""
 
@@ -178,7 +179,7 @@ class RegionRange(Record):
         return f"inside {self.region.name}"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class UnboundedRange(Record):
     """All elements seen so far (`[UNBOUNDED]`)."""
 
@@ -187,7 +188,7 @@ class UnboundedRange(Record):
         return "everything"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RangeIntersection(Record):
     """The elements that lie in every one of several ranges (C28)."""
 
@@ -203,7 +204,7 @@ class RangeIntersection(Record):
         return " and ".join(map(str, self.parts))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TableContent(Record):
     """The content of a table at the boundary."""
 
@@ -212,7 +213,7 @@ class TableContent(Record):
         return "content"
 
 
-Range: TypeAlias = CoordinateRange | RegionRange | UnboundedRange | RangeIntersection | TableContent
+Range: TypeAlias = CoordinateRange | PeriodRange | RegionRange | UnboundedRange | RangeIntersection | TableContent
 
 
 def range_parts(window_range: Range) -> tuple[Range, ...]:
@@ -220,25 +221,26 @@ def range_parts(window_range: Range) -> tuple[Range, ...]:
     return window_range.parts if isinstance(window_range, RangeIntersection) else (window_range,)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Window(Windows):
-    """The elements in range, at each slide event that creates a window.
+    """Windows over a stream: each holds the elements in a range.
 
-    Meaning  for a boundary b, the window holds every element e seen so far with low(b) <= rho(e) <= high(b), where
-             rho(e) is the value of the range's coordinate. If the range uses another coordinate than the slide, b is
-             the current value of the range's coordinate. The distance of an element is the length of the path from the
-             first element of its key, step by step between the positions in the columns of `position`. An element
-             without a position adds no distance (C11). `tags` keeps the tick or index of an element as columns.
-    Bounds   each boundary creates one window, even if that window is empty (S5). The tick of the window is that
-             boundary. For a boundary on another coordinate, the window has the tick of the element that reached the
-             boundary (S6, S22). With `key`, each key has windows of its own rows only. Rows and distance are counted
-             within the key, and the key has no window before its first element (C14). A key without an element for more
-             than `forget_after` ticks is forgotten at the next tick. The rows and windows of that key then end, and its
-             next element starts the key anew (E8).
+    Meaning  the slide determines the boundaries at which windows are created. For a boundary b, the window holds every
+             element e so far with low(b) <= rho(e) <= high(b), where rho(e) is the value of the range's coordinate. If
+             slide and range use different coordinates, b is the current value of the range's coordinate. The distance
+             of an element is the length of the path from the first element of its key. The path consists of the steps
+             between the positions in the columns of `position`. An element without a position adds no distance (C11).
+             `tags` keeps the tick or index of an element as columns.
+    Bounds   each boundary creates one window, even if that window is empty (S5). If the slide uses ticks, the boundary
+             is the tick of the window. Otherwise the window has the tick of the element that reached the boundary (S6,
+             S22). With `key`, each key has windows of its own rows only. Rows and distance are then counted within the
+             key, and the key has no window before its first element (C14). A key without an element for more than
+             `forget_after` ticks is forgotten at the next tick. The rows and windows of the key then end, and its next
+             element counts as its first one (E8).
     Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
-    State    the elements between `low` and the present: rate * (range + 1 tick), or range + 1 rows. For a distance,
-             hints in the catalog give the bound (E8). For a region and for an unbounded range, the state is all
-             elements.
+    State    the elements between `low` and the present, which are at most rate * (range + 1 tick), or range + 1 rows.
+             For a distance, hints in the catalog give the bound (E8). For a region or an unbounded range, the state
+             holds all elements.
     """
 
     input: Stream | StoredTable
@@ -260,6 +262,8 @@ class Window(Windows):
             raise PlanError("only a table is scanned once")
         if not stored and isinstance(self.slide, OnChange) and not isinstance(self.range, RangeIntersection):
             raise PlanError("a window slides at every change only over a table or an intersection of ranges")
+        if isinstance(self.slide, EveryPeriod) != isinstance(self.range, PeriodRange):
+            raise PlanError("a slide by calendar periods needs a range of periods, and the reverse")
         if isinstance(self.slide, OnRowCount) and not self._has_range_on(Coordinate.INDEX):
             raise PlanError("a slide by the number of rows needs a range of rows")
         if any(a.name not in IMPLICIT_TAGS or a.type is not Type.INTEGER for a in self.tags):

@@ -30,6 +30,8 @@ def _span_in(node: object, operator: str, extents: Collection[str]) -> Span | No
         return node.span if isinstance(node, FunctionCall) and node.name in TRACKS else None
     if not isinstance(node, SneeqlSource | CqlSource):
         return None
+    if operator == "PeriodWindow":
+        return node.window.span if isinstance(node, CqlSource) and node.window and node.window.zone else None
     nested = not isinstance(node.input, str)
     if operator == "Window" and nested and node.window is not None:
         return node.window.span

@@ -19,6 +19,10 @@ UNITS = {
 ANY_WINDOW = "WINDOW RANGE 10 S SLIDE 1 S, WINDOW RANGE 10 S FIXED or WINDOW ELEMS 10"
 ONE_WINDOW = "WINDOW RANGE 10 S SLIDE 1 S"
 
+CALENDAR = (
+    "a window of SPARQL has a fixed length; SNEEql and CQL have calendar windows, with SLIDE and AT 'Europe/Berlin'"
+)
+
 _UNIT = "a unit: MS, S, MINUTE, HOUR, DAY or WEEK"
 _ISO_UNITS = {"W": "WEEK", "D": "DAY", "H": "HOUR", "M": "MINUTE", "S": "S"}
 _NAME = r"<[^<>\s]{0,60}>|[\w-]{0,30}:[\w.-]{0,30}"
@@ -31,6 +35,7 @@ _RANGE = re.compile(
 _ELEMS = re.compile(r"(?:RANGE\s+)?TRIPLES\s+(\d{1,9})", re.IGNORECASE)
 _NAMED_WINDOW = re.compile(rf"\s+(?:{_NAME})\s+ON\s+(?:STREAM\s+)?(?P<stream>{_NAME})", re.IGNORECASE)
 _STREAM = re.compile(rf"\s+(?P<stream>{_NAME})")
+_IN_WINDOW = re.compile(r"WINDOW\s+RANGE\s[^{}<>]{1,60}\Z", re.IGNORECASE)
 _REGISTRATION = re.compile(r"REGISTER\s+(?:QUERY|[RID]?STREAM)", re.IGNORECASE)
 _ISO = re.compile(r"PT\d{1,9}[HMS]|P\d{1,9}[DW]", re.IGNORECASE)
 
@@ -47,6 +52,8 @@ def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str |
         return f"leave out {registration[0] if registration else word} .. AS: each file is one query, named by the file"
     if _UNIT in expected and upper in UNITS:
         return f"did you mean {UNITS[upper]}?"
+    if (_UNIT in expected and re.fullmatch("(MONTH|YEAR)S?", upper)) or (upper == "AT" and _IN_WINDOW.search(before)):
+        return CALENDAR
     if "SLIDE" in expected and upper == "STEP":
         return "did you mean SLIDE?"
     if expected == {"a number"} and _ISO.fullmatch(word):
@@ -56,7 +63,7 @@ def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str |
     if upper == "WINDOW" and "STREAM" in expected and before.upper().endswith("NAMED"):
         return _named_window_hint(after)
     if before.upper().endswith("WINDOW") and expected == {"ELEMS", "RANGE"} and re.fullmatch(_NAME, word):
-        return "write GRAPH and the IRI of the stream instead of WINDOW; its window belongs to FROM NAMED STREAM"
+        return f"write GRAPH and the IRI of the stream instead of WINDOW {word}"
     if upper == "STREAM" and "OPTIONAL" in expected:
         stream = _STREAM.match(after)
         name = shorten(stream["stream"]) if stream else ":rooms"
@@ -122,4 +129,4 @@ def _named_window_hint(after: str) -> str:
     named = _NAMED_WINDOW.match(after)
     stream = shorten(named["stream"]) if named else ":rooms"
     window = counterpart(after[named.end() :]) if named else None
-    return f"write FROM NAMED STREAM {stream} {window or ONE_WINDOW}, and GRAPH {stream} below"
+    return f"write FROM NAMED STREAM {stream} {window or ONE_WINDOW}, and GRAPH {stream} instead of WINDOW in WHERE"

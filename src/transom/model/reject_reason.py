@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 
@@ -32,3 +33,9 @@ class RejectReason(Enum):
     RESTING = "not asked after failures"
     DOWN = "the collector was down"
     CLOCK = "the clock was behind the log"
+
+
+def rejected_line(stream: str, counts: Mapping[str, int], first: str) -> str:
+    """Return the sentence about a stream's rejected messages: counts by reason, and the text of the first message."""
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items()))
+    return f"rejected messages of {stream}: {reasons}; the first is {first}"

@@ -14,7 +14,7 @@ _PRECISIONS = {1_000_000: "seconds", _MILLISECOND: "milliseconds", 1: "microseco
 """How `isoformat` calls each unit of time, by its microseconds, the coarsest first."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class View(Record):
     """What is printed of an answer, and its times: instants of a `calendar`, or ticks if that is None.
 

@@ -10,7 +10,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def merge_projections(op: Operator, context: RuleContext) -> Operator | None:
-    """Merge a projection of a projection into one, if the inner items are only columns, tags or constants."""
+    """Merge two projections into one, if the items of the inner one are only columns, tags or constants."""
     match op:
         case StreamProject(input=StreamProject(input=stream, items=inner), items=outer) if are_plain(inner):
             return StreamProject(stream, inline_items(outer, inner))

@@ -27,7 +27,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def prune_columns(op: Operator, context: RuleContext) -> Operator | None:
-    """Remove columns that are read neither by a projection or aggregation nor by an operator below it.
+    """Remove the columns that neither a projection or aggregation nor any operator below it reads.
 
     The rule does not cross ISTREAM and DSTREAM, which compare whole tuples, nor operators that compare tuples inside
     windows.

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from transom.algebra.expressions.expression import Column, Expression, Tag, rewrite
 from transom.algebra.operator import Operator
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.relations import (
     JoinType,
     RelationJoin,
@@ -48,7 +49,9 @@ def push_selection_below_window(op: Operator, context: RuleContext) -> Operator 
             return (
                 with_filtered_input(window, predicate) if suppresses_unchanged or only_changes_matter(context) else None
             )
-        case WindowSelect(input=Window(slide=Every(coordinate=Coordinate.TICK), key=()) as window, predicate=predicate):
+        case WindowSelect(
+            input=Window(slide=Every(coordinate=Coordinate.TICK) | EveryPeriod(), key=()) as window, predicate=predicate
+        ):
             per_tuple = all(is_per_tuple(part) for part in range_parts(window.range))
             return with_filtered_input(window, predicate) if per_tuple else None
         case _:
@@ -60,7 +63,7 @@ def is_per_tuple(window_range: Range) -> bool:
     match window_range:
         case CoordinateRange(coordinate=coordinate):
             return coordinate is Coordinate.TICK
-        case RegionRange() | UnboundedRange():
+        case RegionRange() | UnboundedRange() | PeriodRange():
             return True
         case _:
             return False

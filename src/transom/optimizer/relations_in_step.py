@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transom.algebra.operator import Operator, Windows
+from transom.algebra.periods import EveryPeriod
 from transom.algebra.relations import (
     JoinType,
     RelationJoin,
@@ -31,11 +32,16 @@ def relations_in_step(op: Operator, context: RuleContext) -> Operator | None:
             return None
 
 
-def tick_schedule(windows: Windows) -> tuple[int, int] | None:
-    """Return the step and the first tick of windows created exactly once every `step` ticks; None for other windows."""
+def tick_schedule(windows: Windows) -> tuple[int, int] | EveryPeriod | None:
+    """Return the step and the first tick of windows created exactly once every `step` ticks; None for other windows.
+
+    Windows of calendar periods return their slide.
+    """
     match windows:
         case Window(slide=Every(coordinate=Coordinate.TICK, step=step, first=first), key=()):
             return step, first
+        case Window(slide=EveryPeriod() as slide, key=()):
+            return slide
         case WindowSelect(input=below) | WindowProject(input=below) | WindowAggregation(input=below):
             return tick_schedule(below)
         case TrackAggregation(input=below) | WindowDistinct(input=below) | WindowTopK(input=below):

@@ -85,6 +85,12 @@ def time_window() -> Decision:
     )
 
 
+def period_window() -> Decision:
+    """Return the decision for windows of calendar periods, which Spark's own operators compute without state."""
+    why = "a row's local date gives its first and last window: one row per tuple"
+    return Decision(Executor.NATIVE, "calendar window", why, ZERO)
+
+
 def row_window(op: Stream, held: Formula, slack: EventTimeSlack) -> Decision:
     """Return the decision to form windows of a number of rows, in a stateful machine that reads the rows in order.
 

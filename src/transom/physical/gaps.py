@@ -57,6 +57,12 @@ FOLLOWED_WITHOUT_SCAN = Gap(
     "a live run follows the table's log from scan to scan, so the table needs a SCAN interval",
     hint=f"write for example [SCAN 1 HOUR] after the table, or {REPLAY_HINT}",
 )
+PERIODS_BY_KEY = Gap(
+    "a calendar window (`AT` a time zone) with PARTITION BY",
+    "PeriodWindow",
+    "the stateful operator for windows by key needs slides of equal length",
+    hint="leave PARTITION BY out and write GROUP BY, or run it on the reference engine: `transom simulate`",
+)
 LONG_DECIMAL = Gap(
     "a decimal constant with more than 19 digits before the point or 18 after it",
     "Constant",

@@ -9,10 +9,12 @@ from transom.physical.nodes.windows import (
     Filter,
     Form,
     IntervalJoin,
+    PeriodWindow,
     Project,
     TimeWindow,
     WindowAggregate,
 )
+from transom.physical.schedule import Schedule
 
 MAX_COPIES = 1_000_000
 """The most windows into which a live run expands one row at once."""
@@ -21,7 +23,7 @@ MAX_COPIES = 1_000_000
 def max_lifetime(node: PhysicalNode) -> int:
     """The longest time, in ticks, that a row of a plan node is valid; 0 if its rows carry no end of validity."""
     match node:
-        case TimeWindow(longest=ticks) | IntervalJoin(longest=ticks):
+        case TimeWindow(longest=ticks) | PeriodWindow(longest=ticks) | IntervalJoin(longest=ticks):
             return max(ticks, 0)
         case ExpandWindows(form=Form.INTERVALS, schedule=schedule):
             return schedule.periods[0]
@@ -40,6 +42,17 @@ def fixed_lifetime(node: PhysicalNode) -> int | None:
             return fixed_lifetime(input)
         case _:
             return None
+
+
+def max_windows(node: PhysicalNode, schedule: Schedule) -> int:
+    """The most windows of a schedule that hold a row of a plan node."""
+    match node:
+        case PeriodWindow(slide=slide, windows=windows) if not schedule.periods and schedule.calendars == (slide,):
+            return windows
+        case Filter(input=input) | Project(input=input):
+            return max_windows(input, schedule)
+        case _:
+            return schedule.max_ticks_in(max_lifetime(node))
 
 
 def is_time_window(node: PhysicalNode) -> bool:
@@ -77,5 +90,5 @@ def max_copies(plan: PhysicalNode) -> int:
             and (expands or (isinstance(node, WindowAggregate) and node.panes))
             and node.schedule
         ):
-            copies.append(node.schedule.max_ticks_in(max_lifetime(node.input)))
+            copies.append(max_windows(node.input, node.schedule))
     return max(copies)

@@ -55,7 +55,7 @@ def evaluate_stream(op: Stream, inputs: Inputs) -> list[Element]:
             return streams.renumber(evaluate_stream(op.input, inputs))
         case SpeedLimit():
             accepted, rejected = streams.speed_limit(op, evaluate_stream(op.input, inputs))
-            inputs.on_rejected(op, rejected)
+            inputs.on_rejected(op, accepted, rejected)
             return accepted
         case RStream():
             return streams.r_stream(evaluate_window(op.input, inputs))
@@ -92,7 +92,9 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
             raise PlanError(f"{type(op).__name__} is evaluated to solutions, not to windows")
         case _:
             bags = evaluate_window(op.input, inputs)
-            return [w if w.is_final else replace(w, rows=relations.snapshot(op, (w.rows,))) for w in bags]
+            return [
+                w if w.is_final else replace(w, rows=relations.snapshot(op, (w.rows,))) for w in inputs.watched(bags)
+            ]
 
 
 def _input_stream(op: Window) -> Stream:

@@ -82,7 +82,7 @@ class RowContext(EvaluationContext):
         return self.row[self.schema.position(attribute)]
 
     def tag(self, name: str) -> int:
-        """Return the tick or the index of the stream element of this context; `name` says which.
+        """Return a tag of the stream element of this context by name: its `tick` or its running `index`.
 
         Raises PlanError for a row of a window, which has neither.
         """

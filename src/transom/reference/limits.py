@@ -1,14 +1,41 @@
-"""The limit on the number of windows in a run of the reference engine."""
+"""How many windows a run of the reference engine creates: the limit, and how many of them are repetitions."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from transom.algebra.operator import Plan
+from transom.algebra.sources import StreamAcquire, StreamReceive
 from transom.algebra.tree import walk
 from transom.algebra.windows import Coordinate, Every, Window
 from transom.errors import DataError
+from transom.reference.sources import Inputs
+from transom.reference.windows import boundaries
 
 MAX_WINDOWS = 1_000_000
 """The most windows of one operator in a run."""
+
+
+MANY_WINDOWS = 10_000
+"""The fewest windows of an operator that are worth a hint."""
+
+
+def unchanged_windows(plan: Plan, inputs: Inputs) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers of windows, rows and unchanged windows for each operator whose windows are mostly unchanged.
+
+    A row enters a time window once and leaves it once, so `n` rows change at most `2 * n` windows after the first one.
+    """
+    for op in walk(plan):
+        if not (isinstance(op, Window) and isinstance(op.slide, Every) and op.slide.coordinate is Coordinate.TICK):
+            continue
+        sources = {leaf.extent for leaf in walk(op) if isinstance(leaf, StreamAcquire | StreamReceive)}
+        if not sources:
+            continue
+        windows = len(boundaries(op.slide, inputs))
+        rows = sum(len(inputs.elements_of(extent)) for extent in sources)
+        unchanged = windows - 1 - 2 * rows
+        if windows >= MANY_WINDOWS and unchanged > windows // 2:
+            yield windows, rows, unchanged
 
 
 def check_windows(plan: Plan, start: int, until: int) -> None:

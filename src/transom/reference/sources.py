@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transom.algebra.operator import Operator
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive, Values
-from transom.model.bag import Element, Row, TableVersion
+from transom.algebra.streams import SpeedLimit
+from transom.model.bag import Bag, Element, Row, TableVersion
 from transom.model.rdf.answer import RejectedMessage
 from transom.model.rdf.terms import Literal
+from transom.reference.rejections import Rejections
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """The input of every extent, from the first to the last tick.
 
-    `on_operator` is called with each operator before its evaluation, `on_rejected` with the rows that an operator
-    rejects. Statements are rows of terms; those after `until` count too, since they can end the validity of earlier
-    ones. `ends` says whether the input ends at `until`; it is false if only statements are read. `rejected` has the
-    messages that gave no statements, by stream. `now` is the result of NOW in a query over stored graphs (R28).
+    `on_operator` is called with each operator before its evaluation, `on_tick` with the tick of each window before an
+    operator is applied to it, `on_rejected` with the rows that a speed limit
+    accepts and rejects; `rejections` is where the inputs of a query keep them. Statements are rows of terms; those
+    after `until` count too, since they can end the validity of earlier ones. `ends` says whether the input ends at
+    `until`; it is false if only statements are read. `rejected` has the messages that gave no statements, by stream.
+    `now` is the result of NOW in a query over stored graphs (R28).
     """
 
     until: int
@@ -27,10 +31,20 @@ class Inputs:
     tables: Mapping[str, Sequence[TableVersion]] = field(default_factory=dict)
     start: int = 0
     on_operator: Callable[[Operator], None] = field(default=lambda _: None, compare=False)
-    on_rejected: Callable[[Operator, Sequence[Element]], None] = field(default=lambda _, __: None, compare=False)
+    on_rejected: Callable[[SpeedLimit, Sequence[Element], Sequence[Element]], None] = field(
+        default=lambda _, __, ___: None, compare=False
+    )
+    rejections: Rejections = field(default_factory=Rejections, compare=False)
+    on_tick: Callable[[int], None] = field(default=lambda _: None, compare=False)
     ends: bool = True
     now: Literal | None = None
     rejected: Mapping[str, tuple[RejectedMessage, ...]] = field(default_factory=dict)
+
+    def watched(self, windows: Iterable[Bag]) -> Iterator[Bag]:
+        """Yield the windows unchanged, and call `on_tick` with the tick of each of them."""
+        for window in windows:
+            self.on_tick(window.tick)
+            yield window
 
     def elements_of(self, extent: str) -> list[Element]:
         """Return the recorded elements of a source between the run's start and end, numbered from 1."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.sources import StoredTable
 from transom.algebra.windows import (
     AtStart,
@@ -59,7 +60,7 @@ def scan_ticks(slide: Slide, table: StoredTable, inputs: Inputs) -> Sequence[int
             return boundaries(slide, inputs)
         case OnChange():
             return [now for now in range(inputs.start, inputs.until + 1) if is_changed(table, now, inputs)]
-        case OnArrival() | OnRowCount():
+        case OnArrival() | OnRowCount() | EveryPeriod():
             raise Unsupported("Window", "nothing arrives at a table", "never")
         case _:
             assert_never(slide)
@@ -71,8 +72,10 @@ def is_changed(table: StoredTable, now: int, inputs: Inputs) -> bool:
     return now == inputs.start or bool(difference(before, after) or difference(after, before))
 
 
-def boundaries(slide: Every, inputs: Inputs) -> Sequence[int]:
+def boundaries(slide: Every | EveryPeriod, inputs: Inputs) -> Sequence[int]:
     """Return the ticks of the run at which a slide has a boundary; a later start does not shift them (S38)."""
+    if isinstance(slide, EveryPeriod):
+        return tuple(slide.boundaries(inputs.start, inputs.until))
     skipped = max(0, -(-(inputs.start - slide.first) // slide.step))
     return range(slide.first + skipped * slide.step, inputs.until + 1, slide.step)
 
@@ -190,7 +193,7 @@ def slide_events(
     """
     instants = sorted({e.at[TICK] for e in elements})
     match op.slide:
-        case Every(coordinate=Coordinate.TICK):
+        case Every(coordinate=Coordinate.TICK) | EveryPeriod():
             start = instants[0] if op.key else inputs.start
             return [(now, coordinates_at(now, elements)) for now in boundaries(op.slide, inputs) if now >= start]
         case Every(coordinate=Coordinate.INDEX, step=step, first=first):
@@ -259,6 +262,9 @@ def in_range(window_range: Range, element: PositionedElement, at: CoordinateValu
     match window_range:
         case CoordinateRange(coordinate=coordinate, low=low, high=high):
             return low.at(at[coordinate]) <= element.at[coordinate] <= high.at(at[coordinate])
+        case PeriodRange():
+            low_tick, high_tick = window_range.bounds(at[TICK])
+            return low_tick <= element.at[TICK] <= high_tick
         case RegionRange(region=region):
             return element.position is not None and region.covers(*element.position)
         case UnboundedRange():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -140,16 +139,6 @@ class RdfSemantics(Semantics):
     ) -> Iterator[str]:
         """Yield the answer from `start` to `until` (None: no end) as lines of a format, ignoring `escape_formulas`."""
         return lines(form, answer, max(start, view.first), until, view)
-
-    def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
-        """Return the rejected messages of an answer by stream: counts by reason, and the text of the first message."""
-        return {
-            stream: (
-                Counter(message.reason.value for message in messages),
-                f"{messages[0].origin}: {messages[0].detail}",
-            )
-            for stream, messages in answer.rejected.items()
-        }
 
     def picture(self, inputs: Any, start: int, until: int | None) -> str:
         """Draw the answer from tick `start` to `until` as SVG, with a bar for each solution's validity interval."""

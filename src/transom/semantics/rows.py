@@ -63,6 +63,17 @@ class RowSemantics(Semantics):
 
         return RowResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
+    def input_hints(self, inputs: Any) -> tuple[str, ...]:
+        """Return a hint for the time windows of which most equal the window before, as no row enters or leaves."""
+        from transom.reference.limits import unchanged_windows
+
+        hints = (
+            f"{windows:,} windows for {rows:,} rows: at least {same:,} windows equal the one before; "
+            "a longer SLIDE makes fewer windows, and so do --start and --until"
+            for windows, rows, same in unchanged_windows(self.query.optimized, inputs)
+        )
+        return tuple(dict.fromkeys(hints))
+
     def evaluate(self, inputs: Any) -> Any:
         """Evaluate the query with the reference engine on `inputs`; the answer covers the same ticks as these."""
         from transom.model.answer import Answer

@@ -125,6 +125,10 @@ class Semantics:
         """Return warnings about the query that depend on the rows of its inputs; none by default."""
         return ()
 
+    def input_hints(self, inputs: Any) -> tuple[str, ...]:
+        """Return why an evaluation on these inputs takes long, and how it takes less; none by default."""
+        return ()
+
     def check_format(self, form: str) -> None:
         """Raise UsageError if answers of the query cannot be written in the format `form`, such as `csv`."""
         list(self.lines(self.empty_answer(), form, 0, None, escape_formulas=False))
@@ -142,6 +146,13 @@ class Semantics:
         """
         raise NotImplementedError
 
-    def rejected(self, answer: Any) -> Mapping[str, tuple[Mapping[str, int], str]]:
-        """Return the rejected messages of an answer by stream: counts by reason, and the text of the first message."""
-        return {}
+    def rejections(self, inputs: Any) -> Iterator[str]:
+        """Yield a line about each extent with rejected rows or messages, after the query was evaluated on `inputs`."""
+        from collections import Counter
+
+        from transom.model.reject_reason import rejected_line
+
+        yield from inputs.rejections.lines()
+        for stream, messages in inputs.rejected.items():
+            counts = Counter(message.reason.value for message in messages)
+            yield rejected_line(stream, counts, f"{messages[0].origin}: {messages[0].detail}")

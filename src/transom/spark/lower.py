@@ -46,6 +46,7 @@ from transom.physical.nodes.windows import (
     IntervalDiff,
     IntervalJoin,
     JoinStrategy,
+    PeriodWindow,
     Project,
     ReadScans,
     ReadStream,
@@ -98,6 +99,8 @@ def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
             return solutions.union_all(node, _lower_rows(node.left, run), _lower_rows(node.right, run))
         case TimeWindow():
             return windows.time_window(node, lower(node.input, run), run)
+        case PeriodWindow():
+            return windows.period_window(node, lower(node.input, run), run)
         case RowWindow():
             return windows.row_window(node, lower(node.input, run), run)
         case ExpandWindows(input=below, clock=ReadClock() as clock) if below.form is Form.SCANS:

@@ -28,6 +28,7 @@ from transom.spark.event_time import ceil_to, watermark_delay, with_watermark
 from transom.spark.frames import FOREVER, LoweringContext, value_columns
 from transom.spark.input import clock as clock_source
 from transom.spark.input.balance import CountingPoint, Metric
+from transom.spark.periods import on_schedule
 
 _FAR_FUTURE = datetime(9000, 1, 1, tzinfo=UTC)
 ROW_COUNT = "rows"
@@ -189,7 +190,7 @@ def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
     frame = clock_source.ticks(
         run.spark,
         first=schedule.first,
-        periods=schedule.periods,
+        periods=schedule.clock_periods,
         until=_last_tick(node, run),
         live=run.live,
         calendar=run.calendar,
@@ -198,6 +199,8 @@ def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
     ticks = frame.withColumn("tick", run.time.end_of_tick(F.col(TICK_NUMBER)))
     if run.live:
         ticks = with_watermark(ticks, 0, f"transom_clock_{next(run.metric_numbers)}").where(~F.col(IS_HEARTBEAT))
+    if schedule.calendars:
+        ticks = ticks.where(on_schedule(run.time.tick_number(), schedule))
     return run.within_run(ticks.select("tick"))
 
 
@@ -209,6 +212,6 @@ def _last_tick(node: ReadClock, run: LoweringContext) -> int | None:
     The streams then determine the watermark. If the clock followed the wall clock, there would always be another
     micro-batch, and the query would never be idle.
     """
-    if run.until is None and run.live and run.streams and not node.schedule.periods:
+    if run.until is None and run.live and run.streams and node.schedule.is_single:
         return run.calendar.tick_of(_FAR_FUTURE)
     return run.until

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from transom.physical.nodes.windows import CollectWindows, ExpandWindows, RowWindow, TimeWindow
+from transom.physical.nodes.windows import CollectWindows, ExpandWindows, PeriodWindow, RowWindow, TimeWindow
 from transom.physical.schedule import Schedule
+from transom.spark import periods
 from transom.spark.columns import COUNT, INDEX, IS_ROW, ORDER, TICK_NUMBER, VALID_FROM, VALID_TO, WINDOW
 from transom.spark.event_time import ceil_to, div, join_table
 from transom.spark.frames import LoweringContext, carried_columns, value_columns, value_names
@@ -24,6 +25,19 @@ def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> Dat
     tick = run.time.tick_number()
     enters = ceil_to(tick + F.lit(node.until), node.slide)
     leaves = (div(tick + F.lit(node.past), node.slide) + F.lit(1)) * F.lit(node.slide)
+    return _with_validity(node, frame, run, (enters, leaves))
+
+
+def period_window(node: PeriodWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
+    """Give stream rows their validity interval in windows of calendar periods, as `time_window` does."""
+    return _with_validity(node, frame, run, periods.validity(node.slide, node.range, run.time.tick_number()))
+
+
+def _with_validity(
+    node: TimeWindow | PeriodWindow, frame: DataFrame, run: LoweringContext, interval: tuple[Column, Column]
+) -> DataFrame:
+    """Give stream rows a validity interval, from its first tick to `valid_to`, and drop the rows without a window."""
+    (enters, leaves), tick = interval, run.time.tick_number()
     tags = [tick if tag.name == "tick" else F.col(INDEX) for tag in node.tags]
     count = len(node.schema) - len(tags)
     columns = [enters.alias(VALID_FROM), leaves.alias(VALID_TO)]
@@ -65,6 +79,7 @@ def ticks_in_range(first: Column, end: Column, schedule: Schedule) -> Column:
     for period in schedule.periods:
         low = ceil_to(first, period)
         lists.append(F.when(low < end, F.sequence(low, end - F.lit(1), F.lit(period))).otherwise(_no_ticks()))
+    lists += [periods.boundaries_in_range(slide, first, end) for slide in schedule.calendars]
     if len(lists) == 1:
         return lists[0]
     return F.array_distinct(F.concat(*lists))
@@ -78,6 +93,7 @@ def _no_ticks() -> Column:
 def next_tick(tick: Column, schedule: Schedule) -> Column | None:
     """The first tick of a schedule after `tick`; None if the schedule has only one tick, that is, no periods."""
     ends = [(div(tick, period) + F.lit(1)) * F.lit(period) for period in schedule.periods]
+    ends += [periods.at_or_after(slide, tick + F.lit(1)) for slide in schedule.calendars]
     if not ends:
         return None
     return ends[0] if len(ends) == 1 else F.least(*ends)

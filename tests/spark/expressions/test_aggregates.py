@@ -97,7 +97,8 @@ def rows() -> list[tuple[Any, ...]]:
     return made
 
 
-@pytest.mark.parametrize("ansi", ["true", pytest.param("false", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("ansi", ["true", "false"])
 def test_one_level_and_two_levels_are_exact(spark: Any, rows: list[tuple[Any, ...]], ansi: str) -> None:
     spark.conf.set("spark.sql.ansi.enabled", ansi)
     frame = spark.createDataFrame(rows, TABLE)

@@ -141,13 +141,18 @@ def test_every_function_has_a_lowering() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "count"), [(1, 24), *(pytest.param(seed, 70, marks=pytest.mark.deep) for seed in range(2, 7))]
+    ("seed", "count", "least"),
+    [
+        (1, 24, 1),
+        pytest.param(1, 24, 3, marks=pytest.mark.nightly),
+        *(pytest.param(seed, 70, 3, marks=pytest.mark.deep) for seed in range(2, 7)),
+    ],
 )
-def test_random_expressions(spark: Any, seed: int, count: int) -> None:
+def test_random_expressions(spark: Any, seed: int, count: int, least: int) -> None:
     garden = Garden(seed)
-    expressions = garden.roots(3, count)
+    expressions = garden.roots(least, count)
     compare(spark, expressions, garden.rows(200))
-    assert all(garden.used[name] >= 3 for name in FUNCTIONS)
+    assert all(garden.used[name] >= least for name in FUNCTIONS)
 
 
 def test_signs_of_long_decimals(spark: Any) -> None:

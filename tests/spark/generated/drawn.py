@@ -200,5 +200,5 @@ def rounds(drawn: list[Drawn]) -> Iterator[tuple[Drawn, Split, list[Given]]]:
             yield one, Split(seed=place, times=len(one.streams.inputs) // 2), one.long
 
 
-ALL_NODES = {node.__name__ for node in get_args(RowNode)} - {"ReadScans", "UnionAll"}
-"""Scans come from logs that grow, and are met by `test_scans.py`."""
+ALL_NODES = {node.__name__ for node in get_args(RowNode)} - {"ReadScans", "UnionAll", "PeriodWindow"}
+"""`test_scans.py` covers scans of logs that grow, and `test_calendar_windows.py` covers windows of calendar periods."""

@@ -115,7 +115,7 @@ def test_rows_beyond_the_speed_limit_are_counted(spark: Any, tmp_path: Path) -> 
     """After a replay and while a query runs; the reference says how many they are."""
     query = transom.compile(QUESTIONS["a speed limit"], CATALOG, language="cql")
     seen: list[int] = []
-    inputs = replace(query.inputs(given(1), until=UNTIL), on_rejected=lambda _, rows: seen.append(len(rows)))
+    inputs = replace(query.inputs(given(1), until=UNTIL), on_rejected=lambda _, __, rows: seen.append(len(rows)))
     evaluate_stream(query.optimized, inputs)  # type: ignore[arg-type]
     assert sum(seen) > 1
     paths = write_streams(tmp_path / "in", query.sources, inputs, Split(seed=3, times=24))

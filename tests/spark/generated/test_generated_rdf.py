@@ -199,6 +199,7 @@ def test_many_generated(spark: Any, part: int) -> None:
     assert told["statements"] >= 20_000 // SOAK_PARTS - 1_000
 
 
+@pytest.mark.nightly
 def test_a_wrong_plan_is_noticed(spark: Any) -> None:
     seed, plan = next((s, p) for s, p in chosen(8, 100) if isinstance(p, Windows) and not isinstance(p, WindowProject))
     assert isinstance(plan, Windows)

@@ -25,7 +25,8 @@ UNTIL = ROUND * ROUNDS - 1
 SPLITS = (AT_ONCE, Split(seed=4, times=8))
 
 
-@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("kernel", ["on", "off"])
 def test_as_the_reference(spark: Any, kernel: KernelMode) -> None:
     rows = [(tick + number * ROUND, *cells) for number in range(ROUNDS) for tick, *cells in given(number)]
     jobs, wanted = [], []

@@ -69,7 +69,7 @@ def second(instant: str) -> Any:
 
 
 @pytest.mark.parametrize("split", thinned(SPLITS, 2), ids=str)
-@pytest.mark.parametrize("text", [NATIVE, BY_ROW], ids=["native", "machine"])
+@pytest.mark.parametrize("text", [pytest.param(NATIVE, marks=pytest.mark.nightly), BY_ROW], ids=["native", "machine"])
 def test_a_window_of_ones_own(spark: SparkSession, tmp_path: Path, text: str, split: Split) -> None:
     query = transom.compile(text, CATALOG)
     frame = streamed(query, spark, split, tmp_path)

@@ -22,7 +22,7 @@ from transom.model.types import DECLARABLE, Type, Value, common_type, is_value_o
 from transom.record import Record
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Constant(Record):
     """A constant value of a type."""
 
@@ -45,7 +45,7 @@ class Constant(Record):
         return str(self.value).upper() if isinstance(self.value, bool) else str(self.value)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Column(Record):
     """The value of an attribute of the tuple."""
 
@@ -66,7 +66,7 @@ class Column(Record):
         return f"?{self.name}" if self.type is Type.TERM else self.attribute.label
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Tag(Record):
     """The implicit tick or index of a tagged tuple; valid on streams only (S35)."""
 
@@ -82,7 +82,7 @@ class Tag(Record):
         return f"<{self.name}>"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Call(Record):
     """A function applied to arguments whose types are exactly those of one of its signatures."""
 
@@ -108,7 +108,7 @@ class Call(Record):
         return f"{self.function.name.removeprefix('unary ')}({', '.join(arguments)})"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Case(Record):
     """The result of the first branch whose condition is true, else `otherwise`."""
 
@@ -132,7 +132,7 @@ class Case(Record):
         return f"CASE {branches} ELSE {self.otherwise} END"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Cast(Record):
     """The conversion of a value to another type; NULL if the value cannot be converted."""
 
@@ -151,7 +151,7 @@ class Cast(Record):
         return f"CAST({self.operand} AS {self.type})"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class InRegion(Record):
     """Whether a point lies in a region, border included (C9); NULL if the point is NULL."""
 
@@ -175,7 +175,7 @@ class InRegion(Record):
         return f"INSIDE({self.point}, {self.region.name})"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Exists(Record):
     """Whether a pattern has a solution at the same instant, after substituting the current solution.
 
@@ -310,7 +310,7 @@ def rewrite(expression: Expression, change: Callable[[Expression], Expression]) 
     return change(expression)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class NamedExpression(Record):
     """One column of a projection or a group: an expression and the attribute it becomes."""
 
@@ -367,7 +367,7 @@ class AggregateFunction(Enum):
                 return None
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Aggregate(Record):
     """One aggregate column; without an argument it is COUNT(*), an integer or a term.
 

@@ -32,7 +32,7 @@ B, I, F, D, S, T, TS, P, L = (  # noqa: E741
 )
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Signature(Record):
     """Argument types and result type; with `repeats`, the last argument may be repeated any number of times."""
 
@@ -55,7 +55,7 @@ class Signature(Record):
 Family: TypeAlias = Literal["values", "places", "terms"]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Function(Record):
     """A scalar function: its name as written, its signatures and meaning, and how it treats NULL.
 
@@ -162,7 +162,7 @@ _register(
     *_signature_per_type(NUMBERS, 2), Signature((T, I), T), Signature((I, T), T), infix=True,
 )  # fmt: skip
 _register(
-    "arithmetic", "-", "the difference; in ticks between two times, in seconds between two timestamps",
+    "arithmetic", "-", "the difference, which is in ticks for two times and in seconds for two timestamps",
     *_signature_per_type(NUMBERS, 2), Signature((T, I), T), Signature((T, T), I), Signature((TS, TS), F), infix=True,
 )  # fmt: skip
 _register("arithmetic", "*", "the product", *_signature_per_type(NUMBERS, 2), infix=True)
@@ -197,7 +197,7 @@ _register(
 _register(
     "numbers",
     "ROUND",
-    "the number rounded to n decimal places (0 by default), with halves rounded away from zero; "
+    "the number rounded to n decimal places (0 by default); a half is rounded away from zero, and "
     "a decimal stays a decimal",
     *(Signature((kind, *decimals), D if kind is D else F) for kind in (F, D, I) for decimals in ((), (I,))),
 )

@@ -105,10 +105,10 @@ _register(
 _register(
     "string",
     ("STRLEN", 1, 1, "the number of characters"),
-    ("SUBSTR", 2, 3, "the part of a string that begins at a position (the first is 1), up to a length or to the end"),
+    ("SUBSTR", 2, 3, "the part of a string that begins at a position, counted from 1; a third argument can limit it"),
     ("UCASE", 1, 1, "the string in upper case"),
     ("LCASE", 1, 1, "the string in lower case"),
-    ("STRBEFORE", 2, 2, "the part of the first string before the second"),
+    ("STRBEFORE", 2, 2, "the part of the first string that precedes the second string"),
     ("STRAFTER", 2, 2, "the part of the first string that follows the second string"),
     ("ENCODE_FOR_URI", 1, 1, "the string, percent-encoded except for letters, digits and - _ . ~"),
     ("CONCAT", 0, None, "the concatenation of all strings"),

@@ -14,7 +14,7 @@ from transom.model.types import Type
 from transom.record import Record
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TripleTemplate(Record):
     """A triple of a CONSTRUCT template; each solution turns its blank nodes into new ones."""
 
@@ -27,13 +27,14 @@ class TripleTemplate(Record):
         return f"{self.subject} {self.predicate} {self.object}"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Construct(Operator):
-    """The triples that a template makes from solutions (CONSTRUCT).
+    """The triples that the template of a CONSTRUCT query makes from solutions.
 
     Meaning  each solution gives the triples of the template, with the interval and multiplicity of the solution. The
              multiplicities of equal triples are added. Blank nodes of the template are new for each solution (R18).
-    Bounds   a triple is left out if it has an unbound variable, or a term that RDF does not allow in that position.
+    Bounds   a triple is left out if it has an unbound variable, or if RDF does not allow one of its terms in that
+             position.
     Source   002 footnote 1, Sec. 6 (construct).
     State    none.
     """
@@ -47,13 +48,13 @@ class Construct(Operator):
         return STATEMENT
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Describe(Operator):
-    """The triples about resources (DESCRIBE).
+    """The triples about the resources that a DESCRIBE query names or finds.
 
-    Meaning  at each instant, the valid triples whose subject is one of the resources. Resources are IRIs, and the terms
-             to which a variable is bound in some solution (R19).
-    Bounds   the multiplicity of a triple does not depend on how many solutions bind its subject.
+    Meaning  at each instant, the result contains the valid triples whose subject is one of the resources. A resource is
+             an IRI in the query, or a term to which a variable is bound in some solution (R19).
+    Bounds   the multiplicity of a triple does not depend on how many solutions contain its subject.
     Source   002 Sec. 4 (describe).
     State    the valid triples and solutions.
     """
@@ -72,11 +73,11 @@ class Describe(Operator):
         return STATEMENT
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Ask(Operator):
-    """Whether there is a solution (ASK).
+    """Whether an ASK query has a solution.
 
-    Meaning  the answer is a boolean for every instant, and is true where a solution is valid (R17).
+    Meaning  the answer is a boolean for every instant. It is true if a solution is valid at that instant (R17).
     Bounds   the answer is false before the first triple.
     Source   002 Sec. 4 (ask).
     State    the number of valid solutions.

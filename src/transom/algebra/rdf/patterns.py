@@ -45,14 +45,14 @@ def check_statements(op: Operator) -> None:
         raise PlanError(f"a pattern matches windows of statements, not a {type(op).__name__}")
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TriplePattern(Windows):
     """The triples that match a triple pattern, as solutions.
 
-    Meaning  each triple that matches gives one solution with the interval of the triple. A variable that occurs twice
-             matches the same term twice. A blank node acts as a variable `_:label` within its basic graph pattern
+    Meaning  each triple that matches gives one solution, with the interval of the triple. If a variable occurs twice,
+             it matches the same term twice. A blank node acts as a variable `_:label` within its basic graph pattern
              (R11).
-    Bounds   several triples that give the same solution count separately (R7).
+    Bounds   if several triples give the same solution, each of them counts (R7).
     Source   002 Defs. 6, 7, Alg. 3.
     State    none.
     """
@@ -77,7 +77,7 @@ class TriplePattern(Windows):
         return Schema(tuple(column.attribute for column in pattern_variables(self.items)))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class PredicatePath(Record):
     """A path of one statement with a predicate."""
 
@@ -88,7 +88,7 @@ class PredicatePath(Record):
         return str(self.predicate)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class InversePath(Record):
     """A path walked backwards."""
 
@@ -99,7 +99,7 @@ class InversePath(Record):
         return f"^{self.path}"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SequencePath(Record):
     """One path followed by another."""
 
@@ -111,7 +111,7 @@ class SequencePath(Record):
         return f"({self.first}/{self.second})"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class AlternativePath(Record):
     """Either of two paths."""
 
@@ -123,7 +123,7 @@ class AlternativePath(Record):
         return f"({self.first}|{self.second})"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ZeroOrMorePath(Record):
     """A path repeated zero or more times; each pair of ends counts once."""
 
@@ -134,7 +134,7 @@ class ZeroOrMorePath(Record):
         return f"{self.path}*"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class OneOrMorePath(Record):
     """A path repeated one or more times; each pair of ends counts once."""
 
@@ -145,7 +145,7 @@ class OneOrMorePath(Record):
         return f"{self.path}+"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ZeroOrOnePath(Record):
     """A path taken once or not at all; each pair of ends counts once."""
 
@@ -156,7 +156,7 @@ class ZeroOrOnePath(Record):
         return f"{self.path}?"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class NegatedPropertySet(Record):
     """A path of one statement whose predicate is not in the set; `backward` applies to statements walked backwards.
 
@@ -206,13 +206,13 @@ def max_path_matches(path: PropertyPath, statements: Formula) -> Formula:
             assert_never(path)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class PathPattern(Windows):
     """The pairs of terms that a property path connects, as solutions.
 
-    Meaning  at each instant, the solutions are the pairs of ends of the paths through the valid triples. Predicates,
-             sequences and alternatives give one solution per match. `*`, `+` and `?` give one solution per pair of
-             ends.
+    Meaning  at each instant, the operator finds the paths through the valid triples. A solution consists of the two
+             ends of a path. Predicates, sequences and alternatives give one solution per path. `*`, `+` and `?` give
+             one solution per pair of ends, however many paths connect them.
     Bounds   a path of length zero connects each term of the triples, and each constant of the pattern, to itself.
              Windows are applied to the triples before this operator.
     Source   W3C 9, 18.4.
@@ -239,15 +239,15 @@ class PathPattern(Windows):
         return Schema(tuple(column.attribute for column in pattern_variables(self.items)))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class BasicGraphPattern(Windows):
     """The join of triple and path patterns that share blank nodes.
 
-    Meaning  the join of all parts. Blank nodes join like variables and are then dropped. A solution counts once for
-             each assignment of the blank nodes (R11).
-    Bounds   without parts, the result is the empty solution, which is always valid.
+    Meaning  the operator joins all patterns. Blank nodes join like variables and are then dropped. A solution counts
+             once for each assignment of the blank nodes (R11).
+    Bounds   without patterns, the result is the empty solution, which is always valid.
     Source   002 Defs. 6, 11; W3C 18.3.
-    State    the valid solutions of each part.
+    State    the valid solutions of each pattern.
     """
 
     parts: tuple[Windows, ...]

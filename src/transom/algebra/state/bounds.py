@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from transom.algebra.operator import Operator, Stream, Windows
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern, max_path_matches
 from transom.algebra.rdf.statements import StoredGraph, element_count
@@ -188,6 +189,8 @@ def window_ticks(op: Windows, span: int) -> Formula:
             return ONE
         case Window(slide=Every(coordinate=Coordinate.TICK, step=step)):
             return RowCount(-(-span // step))
+        case Window(slide=EveryPeriod() as periods):
+            return RowCount(-(-span // periods.shortest))
         case (
             Window(slide=Every(coordinate=Coordinate.INDEX, step=step), input=input)
             | Window(slide=OnRowCount(step=step), input=input)
@@ -320,7 +323,7 @@ def _rows_in_range(op: Window, window_range: Range, span: int, keys: Formula) ->
     """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - callers take tables first
     match window_range:
-        case CoordinateRange(coordinate=Coordinate.TICK):
+        case CoordinateRange(coordinate=Coordinate.TICK) | PeriodRange():
             return arrivals(op.input, span)
         case CoordinateRange(coordinate=Coordinate.INDEX):
             return times(keys, RowCount(span))

@@ -13,14 +13,14 @@ from transom.model.time import Calendar, Rate
 from transom.record import Record
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RowCount(Record):
     """A constant number of rows."""
 
     value: int
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Arrivals(Record):
     """The most rows of an extent in any span of ticks: its rate times the span."""
 
@@ -28,28 +28,28 @@ class Arrivals(Record):
     span: int
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TableRows(Record):
     """The most rows of a stored table."""
 
     extent: str
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Sum(Record):
     """The sum of all parts."""
 
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Product(Record):
     """The product of all parts."""
 
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class CeilDivision(Record):
     """A formula divided by a number, rounded up."""
 
@@ -57,14 +57,14 @@ class CeilDivision(Record):
     divisor: int
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Minimum(Record):
     """The smallest of the parts."""
 
     parts: tuple[Formula, ...]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Unbounded(Record):
     """No bound: the reason, and the catalog hints that would give one."""
 
@@ -81,7 +81,7 @@ class Hint(Enum):
     FORGET = "forget_after"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class DeclaredBound(Record):
     """A bound from a catalog hint: a number of keys, of rows per key, or the arrivals within a time in ticks."""
 
@@ -89,7 +89,7 @@ class DeclaredBound(Record):
     hint: Hint
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class HintedBound(Record):
     """A bound that depends on catalog hints; without them `unbounded` applies."""
 
@@ -150,7 +150,7 @@ def minimum(*parts: Formula) -> Formula:
     return chosen[0] if len(chosen) == 1 or ZERO in chosen else Minimum(chosen)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class DeclaredStatistics(Record):
     """Statistics from the catalog: stream rates, table sizes and hints; None where not declared.
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.windows import Bound, CoordinateRange, Every, OnRowCount, Range, Window
 
 
 def range_lookback(op: Window) -> int:
     """Return how far a window's range can reach below the current tick (or coordinate value); 0 for other ranges."""
+    if isinstance(op.range, PeriodRange) and isinstance(op.slide, EveryPeriod):
+        return op.range.reach + op.slide.longest - 1
     return lookback(op, op.range.low) if isinstance(op.range, CoordinateRange) else 0
 
 
 def range_width(op: Window) -> int:
     """Return the most ticks (or other coordinate values) in a window's range; 0 if its bounds are inverted."""
+    if isinstance(op.range, PeriodRange):
+        return op.range.width
     if not isinstance(op.range, CoordinateRange):
         return 1
     nearest = max(0, -_offset_at_boundary(op.range.high))

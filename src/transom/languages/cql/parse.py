@@ -32,7 +32,7 @@ from transom.languages.cql.syntax import (
     WindowClause,
 )
 from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
-from transom.languages.sql.syntax import Exists, InSubquery, Name, Node
+from transom.languages.sql.syntax import Exists, InSubquery, Name, Node, TimeZone
 from transom.languages.sql.type_messages import shorten
 from transom.model.geometry.space import MICROMETRES
 from transom.model.time import UNITS
@@ -242,7 +242,8 @@ class _CqlBuilder(ClauseBuilder):
         slides = [clause for clause in parts if isinstance(clause, SlideClause)]
         if len(slides) > 1:
             raise ParseError("two slides in one window", span=slides[1].span, hint="keep one SLIDE")
-        return WindowClause(keys, ranges, slides[0] if slides else None, now, span_of_meta(meta))
+        zone = next((clause for clause in parts if isinstance(clause, TimeZone)), None)
+        return WindowClause(keys, ranges, slides[0] if slides else None, now, span_of_meta(meta), zone)
 
     def keyed(self, meta: Meta, children: list[Any]) -> tuple[tuple[Name, ...], list[Any]]:
         """Return a window's PARTITION BY keys as a tuple, and the list of its ranges and slides."""
@@ -252,6 +253,14 @@ class _CqlBuilder(ClauseBuilder):
     def frame(self, meta: Meta, children: list[Any]) -> list[Any]:
         """Return the ranges, slides and keywords between the brackets of a window as a single list."""
         return children[0] if isinstance(children[0], list) else children
+
+    def calendar_frame(self, meta: Meta, children: list[Any]) -> list[Any]:
+        """Return the ranges, slides and time zone between the brackets of a window as a single list."""
+        return [*children[0], children[1]]
+
+    def zone(self, meta: Meta, children: list[Token]) -> TimeZone:
+        """Build the syntax node of `AT 'Europe/Berlin'`."""
+        return TimeZone(children[0][1:-1], span_of(children[0]))
 
     def parts(self, meta: Meta, children: list[Any]) -> list[Any]:
         """Return a window's ranges and slides; raises ParseError if it has no range, or UNBOUNDED and another range."""
@@ -339,6 +348,9 @@ class _CqlBuilder(ClauseBuilder):
 def unknown_unit(unit: str, span: Span) -> NameProblem:
     """Return the NameProblem for an unknown unit; its hint names the most similar unit, or some units."""
     matches = difflib.get_close_matches(unit.lower(), [*UNITS, *MICROMETRES], 1, 0.6)
+    if re.fullmatch("(week|month|year)s?", unit):
+        hint = f"in a calendar window, write a time zone at its end, such as SLIDE '1 {unit}' AT 'Europe/Berlin'"
+        return NameProblem(f"no unit is called {unit}", span=span, hint=hint)
     hint = f"did you mean {matches[0]}?" if matches else "units are seconds, minutes, hours, days, m, km and others"
     strange = next((character for character in unit if not character.isascii()), None)
     if matches and strange:

@@ -217,7 +217,7 @@ class TrackGroupScope(GroupScope):
     tracks: dict[tuple[TrackFunction, str | None], TrackAggregate] = field(default_factory=dict)
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """Return the column of a grouping key or aggregate, or translate a spatial call; None for other nodes."""
+        """Return the column of a grouping key or aggregate, or a spatial call in the algebra; None for other nodes."""
         refuse_length_with_unit(node)
         if isinstance(node, FunctionCall) and node.name in TRACKS:
             return Column(self.track(node).attribute)

@@ -9,6 +9,7 @@ from typing import TypeAlias, assert_never
 from transom.algebra.cql_windows import table_window
 from transom.algebra.expressions.expression import TRUE, Column, Expression, NamedExpression
 from transom.algebra.operator import Stream, Windows
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.relations import JoinType, RelationJoin
 from transom.algebra.sources import StoredTable
 from transom.algebra.streams import find_position_columns
@@ -104,6 +105,11 @@ class SourceItem:
         if isinstance(plan.range, RegionRange):
             message = "a row that entered the region stays in its window; a range of time beside it bounds it"
             yield Remark(message, window.span)  # C23
+        if isinstance(plan.range, PeriodRange) and isinstance(plan.slide, EveryPeriod):
+            from transom.languages.sql.calendar_windows import leaves_gaps
+
+            if leaves_gaps(plan.range, plan.slide):
+                yield Remark("rows between two windows are in none of them", window.span)
         if isinstance(plan.range, CoordinateRange) and isinstance(plan.slide, Every):
             same = plan.range.coordinate is plan.slide.coordinate
             if same and plan.slide.step > 1 - plan.range.low.offset > 1:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from transom.algebra.expressions.expression import Constant, Expression, InRegion, call
 from transom.algebra.expressions.functions import SPACE_FUNCTIONS
-from transom.catalog.reading.wording import did_you_mean
+from transom.catalog.reading.wording import or_declare, region_line
 from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
 from transom.languages.sql.scope import nodes_in
 from transom.languages.sql.syntax import FunctionCall, Name, Node, SqlLiteral
@@ -136,7 +136,7 @@ def region_name(node: Node, scope: SpatialScope) -> str:
     if not isinstance(node, Name) or node.qualifier is not None:
         raise LanguageRule("INSIDE takes a position and a region", span=node.span, hint="write INSIDE(g, Zone)")
     if node.name not in scope.regions:
-        hint = did_you_mean(node.name, scope.regions) or "declare `regions` in the catalog"
+        hint = or_declare(node.name, scope.regions, region_line(node.name))
         raise NameProblem(f"no region is called {shorten(node.name)}", span=node.span, hint=hint)
     return node.name
 
@@ -167,7 +167,7 @@ def coordinate_unit_of(nodes: Sequence[Node], positions: Mapping[str | None, Pos
         if units:
             message, hint = "these positions have different units", "compare positions of sources with the same unit"
         else:
-            message = "POINT takes its unit from a source with positions, and no source in FROM has positions"
+            message = "the coordinates of POINT have no unit here, because no source in FROM has positions"
             hint = f"declare the `position` of extent {or_list([str(name) for name in positions])} in the catalog"
         raise LanguageRule(message, span=nodes[0].span, hint=hint)
     return units.pop()

@@ -27,7 +27,7 @@ _ST_CALLS = {
 """Functions of the OGC's standard that take the same arguments here, and their names here."""
 _ST_INSIDE = {"ST_WITHIN", "ST_COVEREDBY", "ST_INTERSECTS", "ST_CONTAINS", "ST_COVERS"}
 _ST_TRACKS = {
-    **dict.fromkeys(("ST_LENGTH", "ST_LENGTHSPHEROID"), "PATHLENGTH(R) is the length of the path of the rows of R"),
+    **dict.fromkeys(("ST_LENGTH", "ST_LENGTHSPHEROID"), "write PATHLENGTH(R) for the length of the path of R"),
     **dict.fromkeys(("ST_MAKELINE", "ST_LINEFROMMULTIPOINT"), "TRAJECTORY(R) is the path of the rows of R"),
 }
 _SPATIAL_FUNCTIONS = "spatial functions are INSIDE, WITHIN, DISTANCE, POINT, X, Y, HEADING, WKT and WKB"

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from transom.errors import Span
-from transom.languages.sql.syntax import NOWHERE, Name, Node, SelectItem
+from transom.languages.sql.syntax import NOWHERE, Name, Node, SelectItem, TimeZone
 
 
 class Converter(Enum):
@@ -80,13 +80,14 @@ class SlideClause:
 
 @dataclass(frozen=True, slots=True)
 class WindowClause:
-    """[PARTITION BY keys ranges, slide]; no ranges means NOW if `now` is set, otherwise UNBOUNDED."""
+    """[PARTITION BY keys ranges, slide AT zone]; no ranges means NOW if `now` is set, otherwise UNBOUNDED."""
 
     partition: tuple[Name, ...] = ()
     ranges: tuple[RangeClause, ...] = ()
     slide: SlideClause | None = None
     now: bool = False
     span: Span = field(default=NOWHERE, compare=False)
+    zone: TimeZone | None = None
 
 
 @dataclass(frozen=True, slots=True)

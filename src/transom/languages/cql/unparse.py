@@ -154,7 +154,8 @@ def window_text(window: WindowClause) -> str:
         parts = ["NOW" if window.now else "UNBOUNDED"]
     if window.slide is not None:
         parts.append(slide_text(window.slide))
-    return (f"PARTITION BY {keys} " if keys else "") + ", ".join(parts)
+    zone = "" if window.zone is None else f" AT '{window.zone.name}'"
+    return (f"PARTITION BY {keys} " if keys else "") + ", ".join(parts) + zone
 
 
 def range_text(clause: RangeClause) -> str:

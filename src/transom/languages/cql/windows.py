@@ -19,7 +19,7 @@ from transom.algebra.cql_windows import (
 from transom.algebra.operator import Stream
 from transom.algebra.streams import Renumber, is_dense
 from transom.algebra.windows import Bound, Coordinate, CoordinateRange, Every, OnArrival, UnboundedRange, Window
-from transom.catalog.reading.wording import did_you_mean
+from transom.catalog.reading.wording import or_declare, region_line
 from transom.errors import LanguageRule, NameProblem, Span
 from transom.languages.cql import syntax
 from transom.languages.cql.parse import unknown_unit
@@ -57,6 +57,10 @@ class WindowTranslator:
 
         Units decide whether the window is by time, rows or distance.
         """
+        if window.zone is not None:
+            from transom.languages.cql.calendar_windows import period_window
+
+            return period_window(window, window.zone, self.calendar, input, key)
         slide = None if window.slide is None else self.slide(window.slide)
         if window.now:
             return recent_window(input, 0, 1, key)
@@ -126,7 +130,7 @@ class WindowTranslator:
         if slide is not None and slide.coordinate is DISTANCE:
             self.check_object(window, key)
         if region_name.name not in self.regions:
-            hint = did_you_mean(region_name.name, self.regions) or "declare `regions` in the catalog"
+            hint = or_declare(region_name.name, self.regions, region_line(region_name.name))
             raise NameProblem(f"no region is called {shorten(region_name.name)}", span=region_name.span, hint=hint)
         region = self.regions[region_name.name]
         check_geodesic(region, position.geodesic, region_name.span)
@@ -180,6 +184,8 @@ class WindowTranslator:
 
         None also if the only range is not of time.
         """
+        if window.zone is not None:
+            return None
         if len(window.ranges) != 1 or not isinstance(value := window.ranges[0].value, Quantity):
             return None
         return self.ticks(value) or None if self.domain(window.ranges[0], value) is Domain.TIME else None

@@ -11,6 +11,7 @@ from lark.visitors import v_args
 
 from transom.errors import ParseError, Span
 from transom.languages.sneeql.syntax import (
+    CalendarWindow,
     Convert,
     Converter,
     FromToWindow,
@@ -21,12 +22,14 @@ from transom.languages.sneeql.syntax import (
     Source,
 )
 from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, span_of, span_of_meta, whole_number
+from transom.languages.sql.syntax import TimeZone
 
 if TYPE_CHECKING:
     from transom.languages.sql.parse_errors import Failure
 
 TOKEN_NAMES = {
     "UNIT": "a unit: SEC, MIN, HOUR or ROWS",
+    "PERIOD": "DAY, WEEK, MONTH or YEAR with a time zone",
     "CONVERTER": "RSTREAM, ISTREAM, DSTREAM",
 }
 
@@ -72,8 +75,15 @@ def _advice(failure: Failure) -> str | None:
         window = counterpart_of_cql(failure.text[failure.span.start :])
         written = "for example [FROM NOW-5 TO NOW SLIDE 1 MIN]" if window is None else window
         return f"this window is CQL: name the file .cql, or write {written}"
-    if word in ("DAY", "DAYS") and TOKEN_NAMES["UNIT"] in expected:
+    if re.fullmatch("(DAY|WEEK|MONTH|YEAR)S?", word) and TOKEN_NAMES["UNIT"] in expected:
         return "write SEC, MIN, HOUR or ROWS; a day is 24 HOUR"
+    if expected == {"AT"}:
+        return (
+            f"{failure.before.split()[-1].upper()} needs a time zone, such as AT 'Europe/Berlin'; for fixed lengths, "
+            "write the whole window in HOUR"
+        )
+    if word == "AT" and expected == {"']'"}:
+        return "AT is for slides by DAY, WEEK, MONTH or YEAR"
     if expected == {"a whole number"} or (_FRACTION.fullmatch(word) and TOKEN_NAMES["UNIT"] in expected):
         return _whole_number_hint(failure)
     if word == "SELECT" and "a string" in expected:
@@ -137,7 +147,7 @@ class _SneeqlBuilder(ClauseBuilder):
         aliases = [c for c in children if isinstance(c, _Alias)]
         if len(aliases) > 1:
             raise ParseError("two aliases for one source", span=aliases[1].span, hint="keep one AS")
-        windows = [c for c in children if isinstance(c, FromToWindow | ScanWindow)]
+        windows = [c for c in children if isinstance(c, FromToWindow | CalendarWindow | ScanWindow)]
         return Source(
             children[0][0],
             aliases[0].name if aliases else None,
@@ -171,6 +181,25 @@ class _SneeqlBuilder(ClauseBuilder):
             past[1],
             until[1],
         )
+
+    def calendar_window(self, meta: Meta, children: list[Any]) -> CalendarWindow:
+        """Build the syntax node of `[FROM NOW-n TO NOW-m SLIDE s unit AT zone]`, with a calendar unit."""
+        past, until, slide, unit, zone = children
+        return CalendarWindow(
+            past[0],
+            until[0],
+            whole_number(slide),
+            unit.upper().removesuffix("S"),
+            zone,
+            span_of_meta(meta),
+            span_of(slide),
+            past[1],
+            until[1],
+        )
+
+    def zone(self, meta: Meta, children: list[Token]) -> TimeZone:
+        """Build the syntax node of `AT 'Europe/Berlin'`."""
+        return TimeZone(children[0][1:-1], span_of(children[0]))
 
     def scan_window(self, meta: Meta, children: list[Any]) -> ScanWindow:
         """Build the syntax node of `[SCAN n unit]`."""

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from transom.errors import Span
-from transom.languages.sql.syntax import NOWHERE, Node, SelectItem
+from transom.languages.sql.syntax import NOWHERE, Node, SelectItem, TimeZone
 from transom.record import Record
 
 
@@ -33,7 +33,7 @@ class Converter(Enum):
     DSTREAM = "DSTREAM"
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class FromToWindow(Record):
     """[FROM NOW-past TO NOW-until SLIDE slide unit]."""
 
@@ -47,7 +47,22 @@ class FromToWindow(Record):
     until_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
+class CalendarWindow(Record):
+    """[FROM NOW-past TO NOW-until SLIDE slide unit AT zone], with a calendar unit such as DAY."""
+
+    past: int
+    until: int
+    slide: int
+    unit: str
+    zone: TimeZone
+    span: Span = field(default=NOWHERE, compare=False)
+    slide_span: Span = field(default=NOWHERE, compare=False)
+    past_span: Span = field(default=NOWHERE, compare=False)
+    until_span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ScanWindow(Record):
     """[SCAN every unit]."""
 
@@ -57,18 +72,18 @@ class ScanWindow(Record):
     every_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Source(Record):
     """An item of FROM: an extent or a subquery, with an optional alias and window."""
 
     input: str | Query
     alias: str | None = None
-    window: FromToWindow | ScanWindow | None = None
+    window: FromToWindow | CalendarWindow | ScanWindow | None = None
     span: Span = field(default=NOWHERE, compare=False)
     input_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Select(Record):
     """SELECT .. FROM .. WHERE .. GROUP BY .. HAVING; no items means `*`. `starts` are the clauses' offsets."""
 
@@ -82,7 +97,7 @@ class Select(Record):
     star_span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Convert(Record):
     """RSTREAM(q), ISTREAM(q) or DSTREAM(q)."""
 

@@ -17,6 +17,7 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.extent import ExtentKind
 from transom.errors import LanguageRule, Span, UsageError
 from transom.languages.sneeql.syntax import (
+    CalendarWindow,
     Convert,
     Converter,
     FromToWindow,
@@ -40,6 +41,7 @@ from transom.languages.sql.select import (
 )
 from transom.languages.sql.translate import AGGREGATES, condition
 from transom.languages.sql.type_messages import overlap_warning, shorten
+from transom.model.schema import Attribute
 from transom.model.types import Value
 
 
@@ -180,7 +182,7 @@ class _SneeqlTranslator(SelectTranslator):
         """Translate a source's window; raises LanguageRule for FROM .. TO on a table or SCAN on a stream."""
         window, input, tags = item.source.window, item.input, tuple(item.visible.used)
         if isinstance(input, StoredTable):
-            if isinstance(window, FromToWindow):
+            if isinstance(window, FromToWindow | CalendarWindow):
                 raise LanguageRule(
                     f"{input.extent} is a table, but FROM .. TO windows are for streams",
                     span=window.span,
@@ -194,6 +196,8 @@ class _SneeqlTranslator(SelectTranslator):
                 hint="write for example [FROM NOW-5 TO NOW SLIDE 1 MIN]",
             )
         assert window is not None  # noqa: S101 - query() refused streams without a window
+        if isinstance(window, CalendarWindow):
+            return self.period_window(window, input, tags)
         if window.slide == 0:
             raise LanguageRule("a slide cannot be 0", span=window.slide_span, hint="write a slide of at least 1")
         if window.unit is OffsetUnit.ROWS:
@@ -208,6 +212,27 @@ class _SneeqlTranslator(SelectTranslator):
         slide = self.ticks(window.slide, unit, window.slide_span, f"SLIDE {window.slide} {unit.value}")
         self.warn_about(window, past, until, slide)
         return time_window(input, past, until, slide, tags)
+
+    # E15: NOW-n is the beginning of the period n periods before the one that begins; its last tick is before TO.
+    def period_window(self, window: CalendarWindow, input: Stream, tags: tuple[Attribute, ...]) -> Window:
+        """Translate a window of calendar periods, and warn if it is empty or leaves gaps."""
+        from transom.languages.sql.calendar_windows import Amount, leaves_gaps, local_days, range_of, slide_by
+
+        slide = slide_by(
+            Amount(window.slide, window.unit, window.slide_span), local_days(self.catalog.calendar, window.zone)
+        )
+        past, until = (
+            Amount(count, window.unit, span)
+            for count, span in ((window.past, window.past_span), (window.until, window.until_span))
+        )
+        period_range = range_of(past, until, slide)
+        if past.count < until.count:
+            self.warnings.append(Remark("FROM is later than TO, so every window is empty", window.span))  # S19
+        elif past.count == until.count:
+            self.warnings.append(Remark("FROM and TO are the same instant, so every window is empty", window.span))
+        elif leaves_gaps(period_range, slide):
+            self.warnings.append(Remark("rows between two windows are in none of them", window.span))
+        return Window(input, slide, period_range, tags=tags)
 
     def warn_about(self, window: FromToWindow, past: int, until: int, slide: int) -> None:
         """Warn if windows are empty, leave gaps between them, or overlap by a single tick or row.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transom.languages.sneeql.syntax import Convert, FromToWindow, Query, ScanWindow, Source
+from transom.languages.sneeql.syntax import CalendarWindow, Convert, FromToWindow, Query, ScanWindow, Source
 from transom.languages.sql.layout import INDENT, Line, clause_lines, item_text, with_comments
 from transom.languages.sql.unparse import PRINTER, identifier
 
@@ -48,6 +48,8 @@ def window_and_alias(source: Source) -> str:
     match source.window:
         case FromToWindow(past=past, until=until, slide=slide, unit=unit):
             text = f" [FROM {now_text(past)} TO {now_text(until)} SLIDE {slide} {unit.value}]"
+        case CalendarWindow(past=past, until=until, slide=slide, unit=unit_name, zone=zone):
+            text = f" [FROM {now_text(past)} TO {now_text(until)} SLIDE {slide} {unit_name} AT '{zone.name}']"
         case ScanWindow(every=every, unit=unit):
             text = f" [SCAN {every} {unit.value}]"
     return text if source.alias is None else f"{text} AS {identifier(source.alias)}"

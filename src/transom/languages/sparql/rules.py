@@ -199,7 +199,7 @@ def _check_new_name(variable: terms.Variable, taken: Iterable[str]) -> None:
 
 
 def check_group(group: GroupPattern) -> None:
-    """Raise LanguageRule if FILTER, BIND, VALUES or a subquery in a group, or in a group inside it, breaks a rule."""
+    """Raise LanguageRule if a FILTER, BIND, VALUES or subquery of a group or a nested group breaks a language rule."""
     bound: set[str] = set()
     for element in group.elements:
         match element:

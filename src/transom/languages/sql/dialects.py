@@ -18,7 +18,7 @@ FOREIGN_FUNCTIONS = {
     ),
     **dict.fromkeys(("MEAN", "AVERAGE"), "did you mean AVG?"),
     **dict.fromkeys(("NVL", "IFNULL", "ISNULL"), "did you mean COALESCE?"),
-    "NOW": "use tick instead: it is the time of the row",
+    "NOW": "a query has no wall clock: write tick, the time of the row",
 }
 """Functions of other dialects, and hints on what to write instead."""
 

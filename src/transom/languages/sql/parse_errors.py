@@ -199,7 +199,7 @@ def foreign_syntax_hint(failure: Failure) -> str | None:
         unsupported = f"{shorten(qualifier[1])}.* is not supported: " if qualifier and word == "*" else ""
         return f"{unsupported}write * on its own, or list the columns"
     if _WINDOW_FUNCTION.search(f"{before}{word}"):
-        return "windows are not functions here: write one in brackets after its source, as in cars [NOW]"
+        return "windows are written in brackets after their source; docs/how-to/tumbling-and-hopping.md has examples"
     if word.lower() in RESERVED and expected >= EXPRESSION and _AFTER_COLUMN.match(failure.after):
         return reserved_hint(word)
     return None

@@ -122,8 +122,10 @@ class SelectTranslator:
         for node in nodes:
             for part in nodes_in(node) if node is not None else ():
                 if isinstance(part, FunctionCall) and part.name in WINDOW_FUNCTIONS:
+                    session = part.name.startswith("SESSION")
+                    what = "there are no session windows" if session else f"{part.name} is not a function here"
                     raise LanguageRule(
-                        f"{part.name} is not a function here: a window is written in brackets after its source",
+                        f"{what}: a window is written in brackets after its source",
                         span=name_span(part),
                         hint=self.window_hint(source, window_of_call(part)),
                     )

@@ -11,7 +11,7 @@ from transom.record import Record
 NOWHERE = Span(0, 0)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SqlLiteral(Record):
     """A number without sign, a string, TRUE, FALSE or NULL."""
 
@@ -27,7 +27,7 @@ class SqlLiteral(Record):
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TypedLiteral(Record):
     """A constant of a named type, such as TIME '2009-03-01T12:00:00Z'."""
 
@@ -36,7 +36,7 @@ class TypedLiteral(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Name(Record):
     """The name of an attribute, qualified or not."""
 
@@ -45,7 +45,7 @@ class Name(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Unary(Record):
     """-x, +x or NOT x."""
 
@@ -54,7 +54,7 @@ class Unary(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Binary(Record):
     """Arithmetic, concatenation or a comparison."""
 
@@ -64,7 +64,7 @@ class Binary(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Logic(Record):
     """Conditions joined by AND, or by OR."""
 
@@ -73,7 +73,7 @@ class Logic(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class IsNull(Record):
     """x IS [NOT] NULL."""
 
@@ -82,7 +82,7 @@ class IsNull(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class InList(Record):
     """x [NOT] IN (a, b, ...)."""
 
@@ -92,7 +92,7 @@ class InList(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Between(Record):
     """x [NOT] BETWEEN low AND high."""
 
@@ -103,7 +103,7 @@ class Between(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Like(Record):
     """x [NOT] LIKE pattern."""
 
@@ -113,7 +113,7 @@ class Like(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class FunctionCall(Record):
     """A function or an aggregate; with `star` it is written f(*)."""
 
@@ -123,7 +123,7 @@ class FunctionCall(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class CaseWhen(Record):
     """CASE [subject] WHEN a THEN b ... [ELSE c] END."""
 
@@ -133,7 +133,7 @@ class CaseWhen(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class CastTo(Record):
     """CAST(x AS type); `written` is the name of the type as the query writes it."""
 
@@ -144,7 +144,7 @@ class CastTo(Record):
     written: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class InSubquery(Record):
     """x [NOT] IN (SELECT ...); `query` is a syntax tree of the enclosing language."""
 
@@ -154,7 +154,7 @@ class InSubquery(Record):
     span: Span = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Exists(Record):
     """EXISTS (SELECT ...)."""
 
@@ -182,10 +182,18 @@ Node: TypeAlias = (
 """Any scalar expression as it was written."""
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SelectItem(Record):
     """One item of the select list."""
 
     expression: Node
     alias: str | None = None
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
+class TimeZone(Record):
+    """AT 'name' in a window: the time zone of its calendar periods."""
+
+    name: str
     span: Span = field(default=NOWHERE, compare=False)

@@ -232,7 +232,7 @@ class RdfAnswer:
         """
 
         def clip_starts(parts: Iterable[Interval]) -> tuple[Interval, ...]:
-            """Move the start of each interval up to `start` if it is earlier."""
+            """Clip intervals that begin before `start`, so that they begin there."""
             return tuple(replace(interval, start=max(interval.start, start)) for interval in parts)
 
         return self.during(start, None)._map_intervals(clip_starts) if start else self
@@ -265,7 +265,7 @@ class RdfAnswer:
         return (self if last is None else self.up_to(last)).since(start).during(start, until)
 
     def _map_intervals(self, transform: Callable[[Any], tuple[Any, ...]]) -> RdfAnswer:
-        """Apply a function to the answer's interval tuples: solutions, triples, sequences and booleans."""
+        """Return a copy of the answer with a function applied to each of its four collections of intervals."""
         return replace(
             self,
             solutions=transform(self.solutions),

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from transom.algebra.expressions.expression import Aggregate, Expression, NamedExpression
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.machines.windows.window import WindowSpec
 from transom.model.schema import Attribute, Schema
 from transom.physical.forms import Decision as Decision
@@ -28,7 +29,7 @@ from transom.physical.nodes.node import PhysicalNode, ReadClock
 from transom.physical.schedule import Schedule
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ReadStream(PhysicalNode):
     """Rows of a streamed extent, each with its tick; `ordered` adds a column by which rows of one tick sort (E1)."""
 
@@ -39,7 +40,7 @@ class ReadStream(PhysicalNode):
     form: Form = Form.STREAM
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ReadTable(PhysicalNode):
     """Versions of a stored table as validity intervals between the scans that see them."""
 
@@ -51,7 +52,7 @@ class ReadTable(PhysicalNode):
     form: Form = Form.TABLE
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ReadScans(PhysicalNode):
     """Insertions into and deletions from a table whose log is followed, each at the tick of its first scan."""
 
@@ -63,7 +64,7 @@ class ReadScans(PhysicalNode):
     ordered: bool = False
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RowNumber(PhysicalNode):
     """Rows of a stream with their number in arrival order, from 1."""
 
@@ -74,7 +75,7 @@ class RowNumber(PhysicalNode):
     ordered: bool = True
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Filter(PhysicalNode):
     """Filter rows; window markers always pass."""
 
@@ -86,7 +87,7 @@ class Filter(PhysicalNode):
     decision: Decision
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Project(PhysicalNode):
     """Compute new columns from each row."""
 
@@ -98,7 +99,7 @@ class Project(PhysicalNode):
     decision: Decision
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class UnionAll(PhysicalNode):
     """The rows of two sides; if ordered, the left side first. A column that a side lacks is NULL."""
 
@@ -110,7 +111,7 @@ class UnionAll(PhysicalNode):
     decision: Decision
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TimeWindow(PhysicalNode):
     """A time window: each tuple with the first window that holds it and the first that no longer does."""
 
@@ -130,7 +131,33 @@ class TimeWindow(PhysicalNode):
         return (self.past - self.until) // self.slide * self.slide + self.slide
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
+class PeriodWindow(PhysicalNode):
+    """A window of calendar periods: tuples with the first window that holds them and the first that no longer does."""
+
+    input: PhysicalNode
+    slide: EveryPeriod
+    range: PeriodRange
+    tags: tuple[Attribute, ...]
+    schema: Schema
+    ordered: bool
+    decision: Decision
+    form: Form = Form.INTERVALS
+
+    @property
+    def windows(self) -> int:
+        """The most windows that hold a row."""
+        if self.range.unit is self.slide.unit:
+            return max(0, -(-(self.range.past - self.range.until) // self.slide.step))
+        return -(-self.range.width // self.slide.shortest)
+
+    @property
+    def longest(self) -> int:
+        """The longest time, in ticks, that a row of this window is valid."""
+        return self.slide.days.longest(self.slide.unit, self.windows * self.slide.step)
+
+
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RowWindow(PhysicalNode):
     """Windows by row count."""
 
@@ -142,7 +169,7 @@ class RowWindow(PhysicalNode):
     form: Form = Form.WINDOWS
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ExpandWindows(PhysicalNode):
     """Expand validity intervals to one row per window; for a table, the clock has the ticks of the windows.
 
@@ -158,7 +185,7 @@ class ExpandWindows(PhysicalNode):
     form: Form = Form.TICKS
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowMarkers(PhysicalNode):
     """Convert tick rows to windows, with a marker row per window."""
 
@@ -170,7 +197,7 @@ class WindowMarkers(PhysicalNode):
     form: Form = Form.WINDOWS
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowAggregate(PhysicalNode):
     """Aggregates per window, or per group of its rows; the clock adds the empty windows.
 
@@ -190,7 +217,7 @@ class WindowAggregate(PhysicalNode):
     decision: Decision
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SlidingWindowAggregate(PhysicalNode):
     """Aggregates per window and group, in the kernel; `copies` is how many windows hold a row, None if that varies."""
 
@@ -205,7 +232,7 @@ class SlidingWindowAggregate(PhysicalNode):
     form: Form = Form.TICKS
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class IntervalJoin(PhysicalNode):
     """Pairs of rows with overlapping validity intervals; `cell`: length of the join's time buckets in ticks.
 
@@ -225,7 +252,7 @@ class IntervalJoin(PhysicalNode):
     decision: Decision
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowProduct(PhysicalNode):
     """Pairs of current windows, at every tick at which a side has new windows."""
 
@@ -242,7 +269,7 @@ class WindowProduct(PhysicalNode):
     form: Form = Form.WINDOWS
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowsToStream(PhysicalNode):
     """The rows of all windows as a stream."""
 
@@ -253,7 +280,7 @@ class WindowsToStream(PhysicalNode):
     form: Form = Form.STREAM
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class IntervalDiff(PhysicalNode):
     """Rows added or removed between consecutive windows: insertions and retractions are added up per tick."""
 
@@ -266,7 +293,7 @@ class IntervalDiff(PhysicalNode):
     ordered: bool = False
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowDiff(PhysicalNode):
     """Rows added or removed between consecutive windows: each window is compared with the previous one."""
 
@@ -279,7 +306,7 @@ class WindowDiff(PhysicalNode):
     form: Form = Form.STREAM
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class CollectWindows(PhysicalNode):
     """The windows of an answer; an empty window is one flagged row (E5)."""
 
@@ -301,6 +328,7 @@ RowNode: TypeAlias = (
     | Project
     | UnionAll
     | TimeWindow
+    | PeriodWindow
     | RowWindow
     | ExpandWindows
     | WindowMarkers

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from transom.algebra.expressions.expression import conjuncts
 from transom.algebra.operator import Stream, Windows
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.relations import (
     RelationExcept,
     RelationIntersect,
@@ -39,7 +40,7 @@ from transom.algebra.streams import (
     StreamUnion,
 )
 from transom.algebra.tree import RdfPlan, RelationOperator, is_keyed, narrow, reads_streams
-from transom.algebra.windows import AtStart, Coordinate, CoordinateRange, Every, OnChange, Window
+from transom.algebra.windows import Coordinate, CoordinateRange, Every, OnChange, Window
 from transom.errors import PlanError
 from transom.machines.windows.window import WindowSpec
 from transom.physical import decisions, lifetimes
@@ -53,6 +54,7 @@ from transom.physical.nodes.windows import (
     Filter,
     Form,
     IntervalDiff,
+    PeriodWindow,
     Project,
     ReadStream,
     ReadTable,
@@ -66,7 +68,7 @@ from transom.physical.nodes.windows import (
     WindowMarkers,
     WindowsToStream,
 )
-from transom.physical.planner import pairs, routes, scans
+from transom.physical.planner import pairs, routes, scans, schedules
 from transom.physical.planner.required import UNEXPANDED_FORMS, RequiredProperties
 from transom.physical.schedule import Schedule
 
@@ -297,6 +299,9 @@ class Planner:
                 return TimeWindow(
                     below, -low.offset, -high.offset, step, op.tags, op.schema, ordered, decisions.time_window()
                 )
+            case EveryPeriod() as slide, PeriodRange() as window_range:
+                below = self.plan_stream(op.input, RequiredProperties(ordered, indexed))
+                return PeriodWindow(below, slide, window_range, op.tags, op.schema, ordered, decisions.period_window())
             case Every(coordinate=Coordinate.INDEX), CoordinateRange(coordinate=Coordinate.INDEX) if not op.key:
                 below = self.plan_stream(op.input, RequiredProperties(order=True))
                 decision = decisions.row_window(op.input, bounds.operator_state(op), self.slack)
@@ -338,29 +343,7 @@ class Planner:
 
     def schedule(self, op: Windows) -> Schedule | None:
         """The ticks at which a relation has windows; None if they depend on the data."""
-        match op := narrow(op):
-            case Window(slide=AtStart()):
-                return Schedule((), self.start)
-            case Window(slide=Every(coordinate=Coordinate.TICK, step=step)):
-                return Schedule.every(step, self.start)
-            case Window():
-                return None
-            case WindowSelect(input=input) | WindowProject(input=input) | WindowAggregation(input=input):
-                return self.schedule(input)
-            case WindowCrossProduct(left=left, right=right) | WindowJoin(left=left, right=right):
-                first, second = self.schedule(left), self.schedule(right)
-                return first.merge(second) if first and second else None
-            case TrackAggregation(input=input) | WindowDistinct(input=input) | WindowTopK(input=input):
-                return self.schedule(input)
-            case RelationJoin(left=left, right=right) if routes.joins_time_windows(self, op):
-                first, second = self.schedule(left), self.schedule(right)
-                return first.merge(second) if first and second else None
-            case SuppressUnchanged() | WindowMerge():
-                return None
-            case RelationJoin() | RelationUnion() | RelationExcept() | RelationIntersect():
-                return None
-            case _:
-                raise PlanError(f"{type(op).__name__} works on RDF terms, not on rows", detail=str(op))
+        return schedules.schedule_of(self, op)
 
     def plan_aggregate(self, op: WindowAggregation, ordered: bool) -> PhysicalNode:
         """Plan window aggregates: in the Java kernel, in panes that are then combined, or per window."""
@@ -368,7 +351,7 @@ class Planner:
         schedule = self.schedule(op)
         if rows.form in (Form.TABLE, Form.SCANS) or lifetimes.joins_streams(rows):
             rows = self.expand(op.input, rows)
-        copies = schedule.max_ticks_in(lifetimes.max_lifetime(rows)) if schedule else 1
+        copies = lifetimes.max_windows(rows, schedule) if schedule else 1
         if self.kernel and (slide := self.plan_sliding_aggregate(op, rows, schedule, copies, ordered)):
             return slide
         panes, decision = decisions.window_aggregate(op, rows.form, copies, schedule, self.slack)

@@ -7,6 +7,7 @@ from typing import TypeAlias, assert_never
 from transom.algebra.expressions.expression import TRUE, Expression, InRegion, conjunction, conjuncts
 from transom.algebra.expressions.tracks import point_expression
 from transom.algebra.operator import Windows
+from transom.algebra.periods import EveryPeriod
 from transom.algebra.relations import (
     JoinType,
     RelationExcept,
@@ -108,6 +109,8 @@ def _slide_spec(op: Window) -> tuple[str, int, int]:
             return ("inside" if _region_condition(op) is not None else "arrival"), 1, 0
         case OnChange():
             return "change", 1, 0
+        case EveryPeriod():
+            raise gaps.PERIODS_BY_KEY.refusal()
         case _:
             raise PlanError(f"a stream cannot slide by {op.slide}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transom.algebra.operator import Windows
+from transom.algebra.periods import EveryPeriod
 from transom.algebra.relations import (
     JoinType,
     RelationJoin,
@@ -12,6 +13,7 @@ from transom.algebra.relations import (
     WindowSelect,
 )
 from transom.algebra.sources import StoredTable
+from transom.algebra.tree import walk
 from transom.algebra.windows import Coordinate, CoordinateRange, Every, OnArrival, OnChange, OnRowCount, Window
 from transom.physical.planner.context import Planning
 
@@ -24,6 +26,8 @@ def needs_keyed_window(op: Window) -> bool:
     """
     if op.key or op.in_space or isinstance(op.slide, OnArrival | OnChange | OnRowCount):
         return True
+    if isinstance(op.slide, EveryPeriod):
+        return False
     if not isinstance(op.slide, Every) or not isinstance(op.range, CoordinateRange):
         return True
     return op.slide.coordinate is not op.range.coordinate
@@ -61,9 +65,16 @@ def aggregates_keyed_windows(op: Windows) -> bool:
 def joins_time_windows(planner: Planning, op: RelationJoin) -> bool:
     """Whether a join reads only time windows, so that it is planned as an interval join instead of as changes.
 
-    The query must start at tick 0.
+    The query must start at tick 0, and all windows must begin at one tick: before it, a join as changes has empty
+    windows at the ticks of the earlier side.
     """
-    return planner.start == 0 and _has_time_windows(op)
+    return planner.start == 0 and _has_time_windows(op) and len(_first_boundaries(op)) == 1
+
+
+def _first_boundaries(op: Windows) -> set[int]:
+    """Return the first boundaries of the time windows of a relation in a query that starts at tick 0."""
+    slides = (window.slide for window in walk(op) if isinstance(window, Window))
+    return {slide.at_or_after(0) if isinstance(slide, EveryPeriod) else 0 for slide in slides}
 
 
 def _has_time_windows(op: Windows) -> bool:
@@ -73,7 +84,7 @@ def _has_time_windows(op: Windows) -> bool:
             return _has_time_windows(below)
         case RelationJoin(left=left, right=right, join_type=JoinType.INNER):
             return _has_time_windows(left) and _has_time_windows(right)
-        case Window(input=input, slide=Every(coordinate=Coordinate.TICK)):
+        case Window(input=input, slide=Every(coordinate=Coordinate.TICK) | EveryPeriod()):
             return not isinstance(input, StoredTable) and not needs_keyed_window(op)
         case _:
             return False

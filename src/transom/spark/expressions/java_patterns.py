@@ -163,7 +163,7 @@ def _translate_escape(pattern: str, position: int, *, inside: bool) -> tuple[str
 
 
 def _translate_class(pattern: str, position: int) -> tuple[str, int]:
-    """Translate a character class, such as [a-z], at an offset to Java; return it and the offset after the class."""
+    """Translate the character class at `position`, such as [a-z], to Java syntax; return it and the offset after it."""
     translated = ["["]
     position += 1
     if pattern[position : position + 1] == "^":

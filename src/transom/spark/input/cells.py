@@ -72,12 +72,18 @@ def typed_cell(raw: Column, forms: Mapping[str, Column], kind: Type, raw_type: T
     return Cell(F.coalesce(*candidates, F.lit(None).cast(spark_type(kind))), present, cell_text(raw, raw_type))
 
 
-def text_cell(raw: Column, kind: Type) -> Cell:
-    """Convert one field of a CSV row to a value of type `kind`, exactly as the Python reader's `read_cell` does."""
-    present = raw.isNotNull()
+def text_cell(raw: Column, kind: Type, decimal: str = ".") -> Cell:
+    """Convert one field of a CSV row to a value of type `kind`, exactly as the Python reader's `read_cell` does.
+
+    With the `decimal` mark `,`, a number with a point is invalid.
+    """
+    present, text = raw.isNotNull(), raw
     if kind in (Type.FLOAT, Type.DECIMAL):
         present = present & ~_is_nan_text(raw)
-    text = F.regexp_replace(raw, _WHOLE_FLOAT, "$1") if kind in (Type.INTEGER, Type.TIME) else raw
+    if decimal == "," and kind in (Type.FLOAT, Type.DECIMAL, Type.INTEGER, Type.TIME):
+        text = F.when(~F.contains(raw, F.lit(".")), F.translate(raw, ",", "."))
+    if kind in (Type.INTEGER, Type.TIME):
+        text = F.regexp_replace(text, _WHOLE_FLOAT, "$1")
     return Cell(read_text(text, kind), present, raw)
 
 

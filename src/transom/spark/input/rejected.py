@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
+from transom.model.balance import Balance
+from transom.model.reject_reason import RejectReason
 from transom.spark.columns import COUNT, IS_ROW, ORDER, REJECT_REASON
 
 OBSERVATION_TIMEOUT = 10.0
@@ -60,23 +63,36 @@ class RejectedRows:
     def counts(self) -> dict[str, int | None]:
         """Count the rows that speed limits rejected, by source; None if Spark reports no count.
 
-        To be called after the result is computed.
-
-        An extent that is read twice is counted once. Extents with no such rows are left out.
+        To be called after the result is computed. Extents with no such rows are left out.
         """
-        counts_by_extent: dict[str, list[int | None]] = {}
-        for extent, observation in self._observed:
-            counts_by_extent.setdefault(extent, []).append(_observed_rows(observation))
-        most = {
-            extent: max((n for n in counts if n is not None), default=None)
-            for extent, counts in counts_by_extent.items()
+        return {
+            extent: None if balance is None else sum(balance.rejected.values())
+            for extent, balance in self.balances().items()
         }
-        return {extent: count for extent, count in most.items() if count != 0}
+
+    def balances(self) -> dict[str, Balance | None]:
+        """Return the balance of each source of which a speed limit rejected rows; None if Spark reports no count.
+
+        To be called after the result is computed. An extent that is read twice is counted once.
+        """
+        balances_by_extent: dict[str, list[Balance]] = {}
+        for extent, observation in self._observed:
+            balance = _observed_balance(observation)
+            balances_by_extent.setdefault(extent, []).extend([] if balance is None else [balance])
+        most = {
+            extent: max(balances, key=lambda balance: sum(balance.rejected.values()), default=None)
+            for extent, balances in balances_by_extent.items()
+        }
+        return {extent: balance for extent, balance in most.items() if balance is None or balance.rejected}
 
     def observe(self, frame: DataFrame, extent: str, number: int) -> DataFrame:
-        """Count, as a Spark metric, the rows that a speed limit rejects in a replay; `number` makes its name unique."""
+        """Count, as Spark metrics, the rows that a speed limit accepts and rejects in a replay.
+
+        `number` makes the name of the metrics unique.
+        """
         self._observed.append((extent, observation := Observation(f"transom_{extent}_too_fast_{number}")))
-        return frame.observe(observation, speed_limit_count().alias("rows"))
+        accepted = F.count_if(F.col(IS_ROW)).alias("accepted")
+        return frame.observe(observation, speed_limit_count().alias("rows"), accepted)
 
 
 def speed_limit_count() -> Column:
@@ -84,10 +100,17 @@ def speed_limit_count() -> Column:
     return F.sum(F.when(~F.col(IS_ROW), F.col(COUNT)))
 
 
-def _observed_rows(observation: Observation) -> int | None:
-    """Wait for the row count of a Spark Observation; None if Spark does not report it within ten seconds."""
-    counts: list[int] = []
-    waiter = threading.Thread(target=lambda: counts.append(int(observation.get["rows"] or 0)), daemon=True)
+def _observed_balance(observation: Observation) -> Balance | None:
+    """Wait for the row counts of a Spark Observation; None if Spark does not report them within ten seconds."""
+    balances: list[Balance] = []
+    waiter = threading.Thread(target=lambda: balances.append(_balance(observation.get)), daemon=True)
     waiter.start()
     waiter.join(OBSERVATION_TIMEOUT)
-    return counts[0] if counts else None
+    return balances[0] if balances else None
+
+
+def _balance(metrics: dict[str, Any]) -> Balance:
+    """Build the balance of a speed limit from Spark's metrics, which are NULL without any row."""
+    accepted, rejected = int(metrics["accepted"] or 0), int(metrics["rows"] or 0)
+    counts = {RejectReason.SPEED.value: rejected} if rejected else {}
+    return Balance(accepted + rejected, accepted, rejected=counts)

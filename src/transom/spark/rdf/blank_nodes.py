@@ -79,7 +79,7 @@ def replace_bnode_calls(
 
 
 def _plain_string(term: Column) -> Column:
-    """The characters of a literal without a datatype or language tag; NULL for every other term."""
+    """Return the text of a plain literal, without datatype and language tag; NULL for every other term."""
     inputs = SqlInputs()
     text = inputs.column(string_characters(inputs.name(term)))
     return F.when(F.startswith(term, F.lit('"')) & F.endswith(term, F.lit('"')), text)

@@ -103,5 +103,5 @@ def is_string(suffix: Sql) -> Sql:
 
 
 def has_datatype(suffix: Sql, datatypes: Iterable[str]) -> Sql:
-    """Whether a literal has one of the datatypes; `suffix` is the text after its closing quote."""
+    """SQL that tests if a literal has one of the datatypes; `suffix` is SQL for the text after the closing quote."""
     return suffix.isin([datatype_suffix(datatype) for datatype in datatypes])
