@@ -125,17 +125,28 @@ def test_extent_by_name():
     assert caught.value.hint == "did you mean road?"
     with pytest.raises(NameProblem) as caught:
         catalog.extent("x" * 1000)
-    assert caught.value.hint == "write road"
+    assert caught.value.hint == "the catalog has road; or declare under extents: NAME: pushed (x:float)"
     with pytest.raises(NameProblem) as caught:
         Catalog().extent("road")
-    assert caught.value.hint is None
+    assert caught.value.hint == "declare under extents: road: pushed (x:float)"
+    line = str(caught.value.hint).removeprefix("declare under extents: ")
+    assert Catalog.read(f"extents: {{{line.replace(', ', ',')}}}").extent("road").is_stream
+
+
+def test_the_line_for_a_missing_region_declares_it():
+    with pytest.raises(NameProblem) as caught:
+        Catalog().region("Port")
+    line = str(caught.value.hint).removeprefix("declare under regions: ")
+    assert Catalog.read(f"extents: {{a: pushed (x:float)}}\nregions: {{{line}}}").region("Port").covers(8, 4)
 
 
 def test_long_lists_of_names_are_cut():
     catalog = Catalog.read("".join(f"e{n}: pushed (a:integer)\n" for n in range(20)))
     with pytest.raises(NameProblem) as caught:
         catalog.extent("zzz")
-    assert str(caught.value.hint).endswith("e11, ...")
+    assert str(caught.value.hint).startswith(
+        "the catalog has e0, e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, ...; or declare"
+    )
 
 
 def test_catalogs_and_extents_do_not_change():

@@ -259,7 +259,7 @@ def test_lock_of_an_earlier_version(catalog, tmp_path):
             SegmentLog(tmp_path, car)
     with SegmentLog(tmp_path, car, segment_interval=0) as log:
         log.append([row(1)])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{0:016}.parquet", "_index", "_lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{0:016}.parquet", "_epochs", "_index", "_lock"]
 
 
 def test_only_the_owner_reads_a_log(catalog, tmp_path):
@@ -271,7 +271,8 @@ def test_only_the_owner_reads_a_log(catalog, tmp_path):
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a/log").stat().st_mode) == 0o700
-    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a/log").iterdir()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a/log").rglob("*") if path.is_file()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "a/log").rglob("*") if path.is_dir()} == {0o700}
 
 
 def test_append_to_a_full_disk_leaves_nothing_and_may_be_repeated(catalog, tmp_path, monkeypatch):
@@ -282,7 +283,7 @@ def test_append_to_a_full_disk_leaves_nothing_and_may_be_repeated(catalog, tmp_p
             with pytest.raises(DataError, match="cannot write the log") as caught:
                 log.append([row(1)])
         assert caught.value.detail == "No space left on device"
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["_index", "_lock"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["_epochs", "_index", "_lock"]
         log.append([row(1), row(2)])
         assert log.next == 2
 

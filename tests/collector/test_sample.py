@@ -18,6 +18,8 @@ from transom.cli.app import app
 from transom.collector.discover.infer import (
     ABSENT,
     infer_clock,
+    infer_decimal,
+    infer_delimiter,
     infer_time_column,
     infer_type,
     near_time_column,
@@ -25,6 +27,7 @@ from transom.collector.discover.infer import (
     valid_name,
 )
 from transom.collector.discover.servers import discover_catalog
+from transom.connectors import open_stream
 from transom.connectors.kafka import read as kafka_read
 from transom.connectors.kafka.settings import python_settings
 from transom.errors import DataError, UsageError
@@ -336,3 +339,49 @@ def test_options_of_kafka_as_the_library_knows_them(monkeypatch):
     found = python_settings(source)
     login = {"security.protocol": "SASL_SSL", "sasl.username": "eng", "sasl.password": 'a"b'}
     assert found == {"bootstrap.servers": "a:1", **login}
+
+
+@pytest.mark.parametrize(
+    ("lines", "delimiter"),
+    [
+        (["a,b", "1,2"], ","),
+        (["a;b", "1,5;2,5"], ";"),
+        (["a\tb", "1,5\t2"], "\t"),
+        (["a|b|c", "1|2|x, y"], "|"),
+        (["a;b, c;d", "1;2, 3;4"], ";"),
+        (["a;b", '"1;2";3'], ";"),
+        (["a", "1"], ","),
+        (["a;b", "1"], ","),
+        ([], ","),
+    ],
+)
+def test_the_delimiter_is_what_gives_every_line_the_same_cells(lines, delimiter):
+    assert infer_delimiter(lines) == delimiter
+
+
+@pytest.mark.parametrize(
+    ("columns", "decimal"),
+    [
+        ({"a": ["1,5", "2", None]}, ","),
+        ({"a": ["1.5", "2"]}, "."),
+        ({"a": ["1,5"], "b": ["2.5"]}, "."),
+        ({"a": ["1,5", "x"]}, "."),
+        ({"a": ["1"]}, "."),
+        ({"a": ["01.05.2024"], "b": ["-0,25"]}, ","),
+        ({"a": ["1.234,5"]}, "."),
+    ],
+)
+def test_the_decimal_mark_is_that_of_columns_of_numbers(columns, decimal):
+    assert infer_decimal(columns) == decimal
+
+
+def test_a_file_with_semicolons_and_decimal_commas(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text("tick;site;temp;note\n0;1;21,5;1.5\n1;2;19,0;x\n", "utf-8")
+    text = discover_catalog(str(path), folder=tmp_path)
+    assert "declare: pushed (site:integer, temp:float, note:string)" in text
+    assert "delimiter: ';'  # a guess, by the first lines" in text
+    assert "decimal: ','  # a guess, by the numbers" in text
+    catalog = Catalog.read(text, folder=tmp_path)
+    rows = [element.row for element in open_stream(catalog.extent("m"), catalog.calendar, tmp_path)]
+    assert rows == [(1, 21.5, "1.5"), (2, 19.0, "x")]

@@ -238,8 +238,8 @@ def test_a_column_that_is_missing_has_a_hint(read):
 @pytest.mark.parametrize(
     ("declaration", "content", "hint"),
     [
-        ("(x:integer)", "tick;x\n0;1\n", "cells are separated by commas"),
-        ("(x:integer)", "tick\tx\n0\t1\n", "cells are separated by commas"),
+        ("(x:integer)", "tick;x\n0;1\n", "the cells seem to be separated by semicolons: write delimiter: ';'"),
+        ("(x:integer)", "tick\tx\n0\t1\n", r'the cells seem to be separated by tabs: write delimiter: "\t"'),
         (
             "(x:integer)",
             "tick,y,z\n0,1,1\n",
@@ -257,6 +257,25 @@ def test_a_column_that_is_missing_has_a_hint(read):
 )
 def test_hints(read, declaration, content, hint):
     assert refused(read, f"pushed {declaration}", "a.csv", a__csv=content).hint == hint
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_csv_with_other_marks(read, delimiter):
+    content = 'tick;f;i;d;s;at\n3; 1,5;3,0;-0,25;"a;b, c.d";2009-01-02\n4;;;;;\n'.replace(";", delimiter)
+    declared = "pushed (f:float, i:integer, d:decimal, s:string, at:timestamp)"
+    files = {"path": "a.csv", "delimiter": delimiter, "decimal": ","}
+    first, second = read(declared, files, a__csv=content)
+    expected = (3, 1.5, 3, Decimal("-0.25"), f"a{delimiter}b, c.d", datetime(2009, 1, 2, tzinfo=UTC))
+    assert (first.tick, *first.row) == expected
+    assert (second.tick, *second.row) == (4, None, None, None, None, None)
+
+
+@pytest.mark.parametrize("cell", ["1.5", "1.234,5", "1,2,3", "1.000"])
+def test_a_number_with_another_decimal_mark_is_refused(read, cell):
+    files = {"path": "a.csv", "delimiter": ";", "decimal": ","}
+    error = refused(read, "pushed (f:float)", files, a__csv=f"tick;f\n0;{cell}\n")
+    assert error.message == f"line 2 of it: f: '{cell}' is not of type float"
+    assert error.hint == "the decimal mark is a comma: write a number such as 1,5"
 
 
 def test_a_folder_instead_of_a_file(read, tmp_path):

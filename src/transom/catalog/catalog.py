@@ -10,7 +10,7 @@ from pathlib import Path
 from transom.catalog.extent import Extent
 from transom.catalog.rdf import Rdf
 from transom.catalog.reading.catalog import Declarations, read_catalog, read_entries
-from transom.catalog.reading.wording import did_you_mean, display_value, quoted
+from transom.catalog.reading.wording import display_value, extent_line, or_declare, quoted, region_line
 from transom.errors import CatalogError, NameProblem, UsageError
 from transom.model.geometry.regions import Region
 from transom.model.time import Calendar
@@ -64,7 +64,8 @@ class Catalog:
         try:
             text = file.read_bytes().decode("utf-8-sig")
         except FileNotFoundError as error:
-            raise UsageError(f"no catalog file {file}", hint=_A_FILE) from error
+            hint = "give the path of a YAML file, or draft one for your rows: transom init data.csv"
+            raise UsageError(f"no catalog file {file}", hint=hint) from error
         except UnicodeDecodeError as error:
             raise CatalogError("the file is not UTF-8 text", hint="save it as UTF-8", source=str(file)) from error
         except (OSError, ValueError) as error:
@@ -137,7 +138,8 @@ class Catalog:
         """
         extent = self.extents.get(name)
         if extent is None:
-            raise NameProblem(f"no extent {quoted(name)} in the catalog", hint=did_you_mean(name, self.extents))
+            hint = or_declare(name, self.extents, extent_line(name))
+            raise NameProblem(f"no extent {quoted(name)} in the catalog", hint=hint)
         return extent
 
     def region(self, name: str) -> Region:
@@ -151,7 +153,8 @@ class Catalog:
         """
         region = self.regions.get(name)
         if region is None:
-            raise NameProblem(f"no region {quoted(name)} in the catalog", hint=did_you_mean(name, self.regions))
+            hint = or_declare(name, self.regions, region_line(name))
+            raise NameProblem(f"no region {quoted(name)} in the catalog", hint=hint)
         return region
 
     def _repr_html_(self) -> str:

@@ -101,6 +101,13 @@ class Extent:
         return time if isinstance(time, str) and not self.holds_statements else None
 
     @property
+    def declared_time_column(self) -> str | None:
+        """The column of a stream's source that holds the time of a row, which for files may be that of the format."""
+        if self.time_column is None and isinstance(self.source, Files):
+            return self.source.format.default_time_column
+        return self.time_column
+
+    @property
     def arrival_rate(self) -> Rate | None:
         """The maximum rate at which rows arrive, or None if it is unknown.
 

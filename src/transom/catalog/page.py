@@ -28,14 +28,14 @@ def _row(extent: Extent, calendar: Calendar) -> str:
         extent.name,
         str(extent.kind),
         attributes,
-        _timing_text(extent, calendar),
+        timing_text(extent, calendar),
         sites,
         describe_source(extent.source),
     )
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
-def _timing_text(extent: Extent, calendar: Calendar) -> str:
+def timing_text(extent: Extent, calendar: Calendar) -> str:
     """Describe how often rows of an extent arrive, or how many rows a table has; empty if unknown."""
     if extent.every is not None:
         return f"every {calendar.describe(extent.every)}"

@@ -58,16 +58,20 @@ FORMAT_BY_SUFFIX = {
 }
 """The format of each file extension."""
 
+DELIMITERS = {",": "','", ";": "';'", "\t": '"\\t"', "|": "'|'"}
+"""What may separate the cells of a CSV file, each as it is written in a catalog."""
+
 LOG_COLUMNS = ("_seq", "_kind", "_tick", "_at", "_origin", "_token", "_raw", "_reason", "_words")
 """The columns of a log besides the attributes; attributes of collected extents cannot use these names."""
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Files(Record):
     """Rows in files; `paths` may contain wildcards, `time` is the time column (default: that of the format).
 
     `fields` maps attributes to columns with a different name. For statements, `time` is the predicate that states their
-    times, `payload` the format of messages in tables, and `prefixes` abbreviate the terms in tables.
+    times, `payload` the format of messages in tables, and `prefixes` abbreviate the terms in tables. CSV files have a
+    `delimiter` between cells, and a `decimal` mark in numbers.
     """
 
     paths: tuple[str, ...]
@@ -77,22 +81,26 @@ class Files(Record):
     time_format: TimeFormat | None = None
     payload: Payload | None = None
     prefixes: tuple[tuple[str, str], ...] = ()
+    delimiter: str = ","
+    decimal: str = "."
 
     def columns(self, attributes: Sequence[str]) -> list[str]:
-        """Return the names of the columns in the files that hold these attributes."""
+        """Return the names of the file columns that hold these attributes, in the same order."""
         return _columns(attributes, self.fields)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class FileVersions(Record):
-    """A stored table in several versions, each in its own file, valid from a tick on."""
+    """A stored table in several versions, each in its own file, valid from a tick on; for CSV as in `Files`."""
 
     versions: tuple[tuple[int, str], ...]
     format: Format
     fields: tuple[tuple[str, str], ...] = ()
+    delimiter: str = ","
+    decimal: str = "."
 
     def columns(self, attributes: Sequence[str]) -> list[str]:
-        """Return the names of the columns in the files that hold these attributes."""
+        """Return the names of the file columns that hold these attributes, in the same order."""
         return _columns(attributes, self.fields)
 
 
@@ -102,21 +110,21 @@ def _columns(attributes: Sequence[str], fields: tuple[tuple[str, str], ...]) -> 
     return [column_of_attribute.get(name, name) for name in attributes]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Table(Record):
     """A stored table with its rows in the catalog."""
 
     versions: tuple[TableVersion, ...]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class FromQuery(Record):
     """The answer of another query, in a file whose extension names the language."""
 
     path: str
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StatementTemplate(Record):
     """Statements from the rows of another extent: the subject's IRI, and predicates for some columns.
 
@@ -129,14 +137,14 @@ class StatementTemplate(Record):
     predicates: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ConstantSignal(Record):
     """A constant value."""
 
     value: Value
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WalkSignal(Record):
     """A random walk: each value differs from the last by at most `step`, reflected at `low` and `high`."""
 
@@ -146,7 +154,7 @@ class WalkSignal(Record):
     high: float | None = None
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SineSignal(Record):
     """A sine wave around `mean` with a period in ticks, plus normal noise of standard deviation `noise`."""
 
@@ -156,7 +164,7 @@ class SineSignal(Record):
     noise: float = 0.0
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ChoiceSignal(Record):
     """A random choice among weighted values."""
 
@@ -164,12 +172,12 @@ class ChoiceSignal(Record):
     weights: tuple[float, ...]
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class ClockSignal(Record):
     """The tick of the row, or the instant at which it begins."""
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SiteSignal(Record):
     """The site of the reading."""
 
@@ -178,21 +186,21 @@ Signal: TypeAlias = ConstantSignal | WalkSignal | SineSignal | ChoiceSignal | Cl
 """How the values of one attribute are generated."""
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class PoissonArrivals(Record):
     """Random arrivals (a Poisson process) with a mean rate."""
 
     rate: Rate
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RegularArrivals(Record):
     """One arrival at tick 0, then one every `every` ticks."""
 
     every: int
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Gaps(Record):
     """Missing rows: each row with probability `chance`, and all rows in `spans` of ticks, end excluded."""
 
@@ -204,7 +212,7 @@ class Gaps(Record):
         return any(start <= tick < end for start, end in self.spans)
 
 
-@dataclass(frozen=True, repr=False, slots=True)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Generator(Record):
     """Generated rows, reproducible by seed; one signal per attribute; `arrivals` for pushed extents."""
 

@@ -9,8 +9,8 @@ from datetime import datetime
 
 from transom.catalog.extent import Extent
 from transom.collector.clock import ClockWatch, now
-from transom.collector.health import count_records
 from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.totals import count_entries
 from transom.connectors.log.writer import LogWriter
 from transom.connectors.payloads import MAX_MESSAGE_BYTES, DecodedRow, MessageReader, RejectError
 from transom.errors import TransomError
@@ -52,6 +52,8 @@ class Feed:
         self._latest = log.latest
         self._entries: list[LogRecord] = []
         self._bytes = 0
+        self._read = 0
+        """The rows that arrived and are not in the log yet; a message that cannot be decoded counts as one."""
         self._on_logged: list[Callable[[], None]] = []
         self._guard = threading.Lock()
         self._watch = ClockWatch(extent, log, calendar, self.counts)
@@ -87,6 +89,7 @@ class Feed:
                 self.counts[LOST_DETAIL] += 1
                 return None
             self._bytes += len(raw)
+            self._read += 1 if isinstance(decoded, RejectError) else len(decoded)
             first_rejection = self._queue_records(decoded, raw, origin, token, arrival)
             if on_logged is not None:
                 self._on_logged.append(on_logged)
@@ -153,23 +156,25 @@ class Feed:
         with self._guard:
             self._heartbeat()
             entries, callbacks = self._entries, self._on_logged
+            read, self._read = self._read, 0
             self._entries, self._on_logged = [], []
         first = self.log.next
         try:
-            self.log.append(entries)
+            self.log.append(entries, read)
         except TransomError:
             with self._guard:
                 self.writable = False
                 if self.log.next == first:
                     self._entries[:0] = entries
+                    self._read += read
                 else:
-                    self.counts.update(count_records(entries))
+                    self.counts.update(count_entries(entries))
                 self._on_logged[:0] = callbacks
             raise
         with self._guard:
             self.writable = True
             self._bytes = 0
-            self.counts.update(count_records(entries))
+            self.counts.update(count_entries(entries))
         for on_logged in callbacks:
             on_logged()
 

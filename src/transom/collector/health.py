@@ -1,14 +1,12 @@
-"""Health of an extent: the problem that it reports, and counts of its log entries."""
+"""Health of an extent: the problem that it reports."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from transom.connectors.log.columns import LogRecord, LogRecordKind
-from transom.errors import TransomError
+from transom.errors import Fenced, TransomError
 
 RETRY = 5.0
 """Seconds until an extent that failed tries again."""
@@ -26,6 +24,8 @@ class Health:
         """Track the health of the extent `name`; `notify` receives a line when a problem appears or ends."""
         self.name = name
         self.failed = False
+        self.fenced: Fenced | None = None
+        """The error, if a newer collector has taken over the log."""
         self._problem: str | None = None
         self._notify = notify
 
@@ -33,6 +33,11 @@ class Health:
         """Record that the log of the extent cannot be written, and notify the operator unless the error is known."""
         self.failed = True
         self._report(one_line(error))
+
+    def fence(self, error: Fenced) -> None:
+        """Record that a newer collector has taken over the log of the extent, and notify the operator."""
+        self.fenced = error
+        self.fail(error)
 
     def report(self, problem: str | None, resolved: str = "goes on") -> None:
         """Record that the log can be written, and notify the operator if the source's problem has changed or ended."""
@@ -51,12 +56,6 @@ def one_line(error: TransomError) -> str:
     detail = f" ({error.detail})" if error.detail else ""
     hint = f"; {error.hint}" if error.hint else ""
     return " ".join(f"{error.message}{detail}{hint}".split())
-
-
-def count_records(entries: Iterable[LogRecord]) -> Counter[str]:
-    """Count log entries: accepted rows under "rows", rejected and missing rows by reason; omit heartbeats."""
-    counted = [entry for entry in entries if entry.kind is not LogRecordKind.HEARTBEAT]
-    return Counter("rows" if entry.reason is None else entry.reason.value for entry in counted)
 
 
 async def wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:

@@ -13,8 +13,9 @@ from transom.catalog.reading.ticks import read_value
 from transom.catalog.servers import Device
 from transom.catalog.tls import error_text, refused_certificate
 from transom.collector.clock import ClockWatch, now
-from transom.collector.health import RETRY, Health, count_records, wait_for_stop
+from transom.collector.health import RETRY, Health, wait_for_stop
 from transom.connectors.log.columns import LogRecord, LogRecordKind
+from transom.connectors.log.totals import count_entries
 from transom.connectors.log.writer import LogWriter
 from transom.connectors.payloads import MAX_MESSAGE_BYTES, RejectError, storable_value
 from transom.errors import DataError
@@ -138,17 +139,23 @@ class Poller:
             missed_ticks = f"ticks {last_tick + self.every} to {tick - self.every}"
             missed = (tick - last_tick) // self.every - 1
             entries.append(
-                LogRecord(LogRecordKind.GAP, None, self.clock(), reason=RejectReason.DOWN, detail=missed_ticks)
+                LogRecord(
+                    LogRecordKind.GAP,
+                    None,
+                    self.clock(),
+                    reason=RejectReason.DOWN,
+                    detail=missed_ticks,
+                    readings=missed,
+                )
             )
         results: dict[Device, Mapping[str, object] | Exception] = {}
         await asyncio.gather(*(self._read(index, results) for index in range(len(self.connections))))
         devices = dict.fromkeys(device for connection in self.connections for device in connection.devices)
         entries += [self._log_record(tick, device, results[device]) for device in sorted(devices, key=self._site_rank)]
         entries.append(LogRecord(LogRecordKind.HEARTBEAT, tick, self.clock()))
-        await asyncio.to_thread(self.log.append, entries)
-        self.counts.update(count_records(entries))
-        if missed:
-            self.counts[RejectReason.DOWN.value] += missed - 1  # one entry covers all missed ticks
+        due = len({device for connection in self.connections for device in connection.devices})
+        await asyncio.to_thread(self.log.append, entries, due + missed)
+        self.counts.update(count_entries(entries))
 
     def _site_rank(self, device: Device) -> int:
         """Return the number (from 0) of a device's site in the catalog, which orders log entries; 0 without sites."""

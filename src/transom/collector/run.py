@@ -19,9 +19,10 @@ from transom.collector.sources import http_poll, modbus, opcua
 from transom.collector.sources.http_push import HttpReceiver
 from transom.collector.sources.mqtt import MqttSubscriber
 from transom.collector.sources.scan import Scanner
+from transom.connectors.log.totals import LogTotals
 from transom.connectors.log.writer import LogWriter, open_log
 from transom.connectors.payloads import MessageReader
-from transom.errors import DataError, UsageError
+from transom.errors import DataError, Fenced, UsageError
 from transom.model.time import Calendar
 
 SOURCES = (Mqtt, Modbus, OpcUa, HttpPoll, HttpPush, Postgres)
@@ -62,10 +63,11 @@ def collect(
 
 
 class CollectionResult(NamedTuple):
-    """The counts per extent, and the extents whose log accepted no entries at the end."""
+    """The counts per extent, the extents whose log accepted no entries at the end, and the counts of continued logs."""
 
     counts: dict[str, Counter[str]]
     failed: list[str]
+    totals: dict[str, LogTotals]
 
 
 async def _collect(
@@ -84,6 +86,7 @@ async def _collect(
         loop.call_later(seconds, stop.set)
     health_of = {extent.name: Health(extent.name, notify) for extent in extents}
     receivers = sum(isinstance(extent.source, HttpPush) for extent in extents)
+    continued: list[str] = []
     with contextlib.ExitStack() as open_logs:
 
         def open_service(extent: Extent) -> ExtentService:
@@ -97,6 +100,8 @@ async def _collect(
                 log.close()
                 raise
             open_logs.callback(log.close)
+            if log.totals.read:
+                continued.append(extent.name)
             return service
 
         async def serve_when_openable(extent: Extent) -> None:
@@ -136,8 +141,12 @@ async def _collect(
             await asyncio.wait(running)
         for task in tasks:
             task.result()
+        for health in health_of.values():
+            if health.fenced is not None:
+                raise health.fenced
     counts = {extent.name: _counts(services.get(extent.name)) for extent in extents}
-    return CollectionResult(counts, [name for name, health in health_of.items() if health.failed])
+    totals = {name: _log(services[name]).totals for name in continued if name in services}
+    return CollectionResult(counts, [name for name, health in health_of.items() if health.failed], totals)
 
 
 def _create_service(
@@ -204,6 +213,13 @@ async def _serve(service: ExtentService, flush_interval: float, stop: asyncio.Ev
                 assert_never(service)
     except UsageError as error:  # retrying is pointless: another collector writes the log
         health.fail(error)
+    except Fenced as error:  # other extents go on, and the end of the collector raises it
+        health.fence(error)
+
+
+def _log(service: ExtentService) -> LogWriter:
+    """Return the log that a service writes."""
+    return service.log if isinstance(service, Poller | Scanner) else service.feed.log
 
 
 def _counts(service: ExtentService | None) -> Counter[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +17,7 @@ from transom.errors import UsageError
 from transom.model.bag import Element, TableVersion
 from transom.model.rdf.answer import RejectedMessage
 from transom.model.rdf.terms import DATE_TIME, Literal
+from transom.reference.rejections import Rejections
 from transom.reference.sources import Inputs
 
 
@@ -65,11 +67,39 @@ def gather_inputs(
     ends = any(not extent.holds_statements for extent in extents)
     moment = Literal((now or datetime.now(UTC)).isoformat().replace("+00:00", "Z"), DATE_TIME)
 
-    def notify_evaluating(op: object) -> None:
-        """Report to the caller that the reference engine begins to evaluate an operator."""
-        notify(f"evaluating {type(op).__name__}")
+    reports, rejections = _Reports(notify, until), Rejections()
+    return Inputs(
+        until,
+        streams,
+        tables,
+        start,
+        reports.operator,
+        rejections.add,
+        rejections,
+        reports.tick,
+        ends=ends,
+        now=moment,
+        rejected=rejected_by_extent,
+    )
 
-    return Inputs(until, streams, tables, start, notify_evaluating, ends=ends, now=moment, rejected=rejected_by_extent)
+
+class _Reports:
+    """Tells the caller which operator is evaluated, and once a second at which tick its evaluation is."""
+
+    def __init__(self, notify: Callable[[str], None], until: int) -> None:
+        """Report to `notify` on a run up to tick `until`."""
+        self._notify, self._until = notify, until
+        self._last = time.monotonic()
+
+    def operator(self, op: object) -> None:
+        """Report that the reference engine begins to evaluate an operator."""
+        self._notify(f"evaluating {type(op).__name__}")
+
+    def tick(self, tick: int) -> None:
+        """Report the tick of the window that is evaluated, unless the last report was less than a second ago."""
+        if time.monotonic() - self._last >= 1:
+            self._last = time.monotonic()
+            self._notify(f"evaluating, tick {tick:,} of {self._until:,}")
 
 
 def _user_rows(user_inputs: Mapping[str, Any] | None, extents: Sequence[Extent], catalog: Catalog) -> dict[str, Any]:

@@ -27,7 +27,9 @@ class Origin(NamedTuple):
 
     def error(self, message: str, hint: str | None = None) -> DataError:
         """Build a DataError about this row, which names its number and its file or source; `hint` is the remedy."""
-        return DataError(f"{self.unit} {self.number} of {self.extent}: {message}", hint=hint, source=self.source)
+        error = DataError(f"{self.unit} {self.number} of {self.extent}: {message}", hint=hint, source=self.source)
+        error.row = (self.extent, self.number)
+        return error
 
 
 class SourceRow(NamedTuple):

@@ -43,6 +43,35 @@ def test_csv_with_every_type(folder):
     assert [row[0] for row in rows] == [0, 1, 59, 60, 60]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_csv_marks(folder, delimiter):
+    lines = [
+        "tick;f;i;d;s;at",
+        '60; 1,5;3,0;-0,25;"a;b, c.d";2009-01-01T01:01:00+01:00',
+        "0;-1e3;-2;7;x.y;2009-01-02",
+        "1;;;;;",
+        '2;nan;0;NaN;"";',
+        "2009-01-01T00:00:03,5Z;+0,125;4,;,5;1,5;",
+    ]
+    folder.write(a__csv="\n".join(lines).replace(";", delimiter))
+    files = {"path": "a.csv", "delimiter": delimiter, "decimal": ","}
+    declared = "pushed (f:float, i:integer, d:decimal, s:string, at:timestamp)"
+    rows = same(folder, folder.catalog(declared, files))
+    assert [row[0] for row in rows] == [0, 1, 2, 3, 60]
+    assert rows[4][1:5] == (1.5, 3, Decimal("-0.25"), f"a{delimiter}b, c.d")
+    assert rows[3][1:5] == (0.125, 4, Decimal("0.5"), "1,5")
+    assert rows[1][1:] == (None,) * 5
+
+
+@pytest.mark.parametrize("cell", ["1.5", "1.234,5", "1,2,3", "1.000", "1 5"])
+def test_csv_marks_refuse_other_numbers(folder, cell):
+    folder.write(a__csv=f"tick;f\n0;{cell}\n")
+    files = {"path": "a.csv", "delimiter": ";", "decimal": ","}
+    with pytest.raises(DataError, match="is not of type float"):
+        plain(folder.catalog("pushed (f:float)", files))
+    fails(folder, "pushed (f:float)", files, "is not of type float")
+
+
 def test_json_lines_with_every_type(folder):
     folder.write(
         a__jsonl='{"more": [], "tick": 60, "i": 1, "f": 2, "d": "2.50", "s": "é", "b": true, "t": 7,'

@@ -69,7 +69,7 @@ def test_available_now_pins_the_wall_clock() -> None:
     assert pinned.latestOffset() == fixed
 
 
-@pytest.mark.parametrize("name", ["road", "car"])
+@pytest.mark.parametrize("name", ["road", pytest.param("car", marks=pytest.mark.nightly)])
 @pytest.mark.covers("source:generate")
 def test_generated_rows(folder, name):
     catalog = Catalog.from_dict(MADE)

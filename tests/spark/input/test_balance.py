@@ -18,6 +18,7 @@ from transom.connectors.files import spark as files
 from transom.errors import CheckpointError, LostRows
 from transom.model.balance import Balance
 from transom.runtime import dataframe
+from transom.runtime.sinks.folder import FolderWriter
 from transom.spark.input import statements
 
 CATALOG = """
@@ -51,6 +52,16 @@ def dropping(step: Callable[..., DataFrame], column: str, value: object) -> Call
     return lossy
 
 
+def doubling(step: Callable[..., DataFrame], column: str, value: object) -> Callable[..., DataFrame]:
+    """A step of reading that returns the row with a value twice."""
+
+    def twofold(*given: Any, **more: Any) -> DataFrame:
+        times = F.when(F.col(column).eqNullSafe(F.lit(value)), 2).otherwise(1)
+        return step(*given, **more).withColumn("_time", F.explode(F.sequence(F.lit(1), times))).drop("_time")
+
+    return twofold
+
+
 FAULTS: dict[str, tuple[str, Any, str, str, object]] = {
     "reader": (QUERY, files, "_lines", "line", "7,1,70"),
     "reader of whole files": (BY_ROW, files, "_lines", "line", "7,1,70"),
@@ -76,6 +87,54 @@ def test_row_that_is_lost_stops_the_run(spark: SparkSession, tmp_path: Path, mon
         assert not running.is_active
         with pytest.raises(CheckpointError, match="lost rows"):
             query.start(spark, "console", tmp_path / str(number), once=True)
+
+
+@pytest.mark.parametrize(("fault", "used"), [(dropping, 19), (doubling, 21)], ids=["dropped", "doubled"])
+def test_rows_that_do_not_add_up_never_reach_a_folder(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Any, used: int
+) -> None:
+    """The counts are compared before the files of the micro-batch are shown."""
+    query = transom.compile(QUERY, written(tmp_path))
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "_frame", fault(files._frame, "c1", 70))
+        running = query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "k", once=True)
+        with pytest.raises(LostRows, match=f"rows of road in micro-batch 0 do not add up: 20 read = {used} used"):
+            running.wait()
+    assert not list((tmp_path / "out").glob("part-*"))
+    with pytest.raises(CheckpointError, match="lost rows"):
+        query.start(spark, f"parquet:{tmp_path / 'out'}", tmp_path / "k", once=True)
+
+
+class Killed(Exception):
+    """What happens to a run in these tests."""
+
+
+def test_balance_over_restarts(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run dies in each of its deliveries, before or after the counts are written: every row still counts once."""
+    query, out = transom.compile(QUERY, written(tmp_path)), f"parquet:{tmp_path / 'out'}"
+    real = FolderWriter._publish
+    for number in range(2, 5):
+        for dies_late in (False, True):
+
+            def dying(self: FolderWriter, staged: Any, batch: int, late: bool = dies_late) -> None:
+                if late:
+                    real(self, staged, batch)
+                raise Killed
+
+            with monkeypatch.context() as patched:
+                patched.setattr(FolderWriter, "_publish", dying)
+                with pytest.raises(Exception, match="Killed"):
+                    query.start(spark, out, tmp_path / "k", once=True).wait()
+        running = query.start(spark, out, tmp_path / "k", once=True)
+        assert running.wait()
+        progress = running.progress()
+        assert progress.totals == {"road": Balance(read=10 * number, used=10 * number)}
+        assert progress.uncounted == 0
+        lines = ["tick,site,temp", *(f"{tick},0,1" for tick in range(10 * number, 10 * number + 10)), ""]
+        (tmp_path / f"road-{number}.csv").write_text("\n".join(lines))
+    assert progress.earlier.sources["road"].read + progress.sources["road"].read == 40
+    answer = spark.read.parquet(str(tmp_path / "out")).groupBy("tick", "site").count()
+    assert answer.where("count > 1").count() == 0
 
 
 def test_statement_that_is_lost_stops_the_run(

@@ -32,14 +32,17 @@ _CONSTANTS: dict[str, object] = {
 }
 
 
-def read_document(text: str, source: str | None = None) -> tuple[object, SourceMap]:
-    """Parse YAML text into plain data and the location of each part; raise CatalogError if it is invalid."""
+def read_document(text: str, source: str | None = None, kind: str = "catalog") -> tuple[object, SourceMap]:
+    """Parse YAML text into plain data and the location of each part; raise CatalogError if it is invalid.
+
+    Messages call the text `kind`.
+    """
     text = text.removeprefix("\ufeff")
     name = source or "catalog"
     forbidden = _NOT_TEXT.search(text)
     if forbidden:
         printable = text.encode("utf-8", "replace").decode()
-        message = f"the character {forbidden[0]!a} is not allowed in a catalog"
+        message = f"the character {forbidden[0]!a} is not allowed in a {kind}"
         raise CatalogError(
             message,
             span=Span(*forbidden.span()),
@@ -47,13 +50,13 @@ def read_document(text: str, source: str | None = None) -> tuple[object, SourceM
             text=printable,
             source=name,
         )
-    reader = _DocumentReader(text)
+    reader = _DocumentReader(text, kind)
     try:
         return reader.read(), reader.source_map
     except CatalogError as error:
         raise error.within(text, name) from None
     except yaml.YAMLError as error:
-        raise _yaml_error(error, text, name) from None
+        raise _yaml_error(error, text, name, kind) from None
     finally:
         reader.loader.dispose()
 
@@ -61,9 +64,10 @@ def read_document(text: str, source: str | None = None) -> tuple[object, SourceM
 class _DocumentReader:
     """Builds data from YAML parser events, so that it stops at the first unsupported construct."""
 
-    def __init__(self, text: str) -> None:
-        """Start the YAML parser at the beginning of the text."""
+    def __init__(self, text: str, kind: str) -> None:
+        """Start the YAML parser at the beginning of the text; messages call the text `kind`."""
         self.text = text
+        self.kind = kind
         self.loader = _LOADER(text)
         self.source_map = SourceMap(text)
 
@@ -83,16 +87,18 @@ class _DocumentReader:
         self._next()  # the document ends
         if not self.loader.check_event(yaml.StreamEndEvent):
             mark = self._span(self._next()).start
-            raise CatalogError("a catalog is one document", span=Span(mark, mark + 3), hint="remove the line ---")
+            raise CatalogError(f"a {self.kind} is one document", span=Span(mark, mark + 3), hint="remove the line ---")
         return data
 
     def _check_supported(self, event: yaml.Event, span: Span) -> None:
         """Raise CatalogError if a YAML node has an anchor or a tag, or is an alias."""
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise CatalogError("anchors and aliases are not read in a catalog", span=span, hint="write the value out")
+            raise CatalogError(
+                f"anchors and aliases are not read in a {self.kind}", span=span, hint="write the value out"
+            )
         if getattr(event, "tag", None) is not None:
             raise CatalogError(
-                "tags are not read in a catalog", span=span, hint="leave out the word that begins with !"
+                f"tags are not read in a {self.kind}", span=span, hint="leave out the word that begins with !"
             )
 
     def _node(self, path: KeyPath, event: yaml.Event) -> object:
@@ -100,7 +106,9 @@ class _DocumentReader:
         span = self._span(event)
         self._check_supported(event, span)
         if len(path) > _DEEPEST:
-            raise CatalogError(f"nested deeper than {_DEEPEST}", span=span, hint="a catalog needs six levels at most")
+            raise CatalogError(
+                f"nested deeper than {_DEEPEST}", span=span, hint=f"a {self.kind} needs six levels at most"
+            )
         if isinstance(event, yaml.ScalarEvent):
             self.source_map.values[path] = ValueLocation(span, self._verbatim_span(event, span))
             return self._scalar(event, span)
@@ -166,7 +174,7 @@ class _DocumentReader:
         return Span(start.index, end.index)
 
 
-def _yaml_error(error: yaml.YAMLError, text: str, source: str) -> CatalogError:
+def _yaml_error(error: yaml.YAMLError, text: str, source: str, kind: str) -> CatalogError:
     """Convert an error of the YAML parser to a CatalogError with a span and a hint."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = str(getattr(error, "problem", None) or error)
@@ -180,6 +188,7 @@ def _yaml_error(error: yaml.YAMLError, text: str, source: str) -> CatalogError:
         start, end, detail = opening.index, opening.index + 1, None
     elif problem.startswith("mapping values are not allowed"):
         hint = "write site:integer without a space, or put the whole declaration in quotes"
+        hint = hint if kind == "catalog" else "put a text with a colon in quotes"
     elif "\t" in text[start : start + 1] or "'\\t'" in problem:
         hint, detail = "indent with spaces, not with tabs", None
     return CatalogError(

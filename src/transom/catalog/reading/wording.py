@@ -18,6 +18,7 @@ _SETTINGS = {
     **dict.fromkeys(("subscribe", "topics"), "topic"),
     **dict.fromkeys(("watermark", "delay", "allowed_lateness", "max_lateness", "out_of_orderness"), "lateness"),
     **dict.fromkeys(("event_time", "rowtime", "time_column", "time_field", "timestamp_column"), "time"),
+    **dict.fromkeys(("sep", "separator"), "delimiter"),
     **dict.fromkeys(("timestamp_format", "date_format", "datetime_format"), "time_format"),
     **dict.fromkeys(("rename", "mapping", "columns"), "fields"),
     **dict.fromkeys(("idle_timeout", "idleness"), "idle_after"),
@@ -88,3 +89,28 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
         return None
     more = ", ..." if len(names) > 12 else ""
     return f"write {'one of ' if len(names) > 1 else ''}{', '.join(names[:12])}{more}"
+
+
+def extent_line(name: str) -> str:
+    """Return the line of a catalog that declares an extent with this name."""
+    return f"declare under extents: {_short_name(name)}: pushed (x:float)"
+
+
+def region_line(name: str) -> str:
+    """Return the line of a catalog that declares a region with this name."""
+    return f"declare under regions: {_short_name(name)}: {{polygon: [[0, 0], [9, 0], [9, 9]]}}"
+
+
+def _short_name(name: str) -> str:
+    """Return a name that may be declared, for an example; NAME stands for a long or odd one."""
+    return name if name.isidentifier() and name.isascii() and len(name) <= 40 else "NAME"
+
+
+def or_declare(word: str, candidates: Iterable[str], line: str) -> str:
+    """Return a hint for an unknown name of the catalog: the most similar one, or else the names and the `line`."""
+    names = list(candidates)
+    if not names:
+        return line
+    if nearest(word, names) is not None:
+        return did_you_mean(word, names) or line
+    return f"the catalog has {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}; or {line}"

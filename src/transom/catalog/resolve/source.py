@@ -14,7 +14,16 @@ from transom.catalog.reading.ticks import read_tick
 from transom.catalog.reading.wording import did_you_mean, display_value, quoted
 from transom.catalog.resolve.generator import read_generator
 from transom.catalog.schema.entries import FilesEntry, SourceEntry, TableEntry
-from transom.catalog.sources import FORMAT_BY_SUFFIX, Files, FileVersions, Format, FromQuery, Source, Table
+from transom.catalog.sources import (
+    DELIMITERS,
+    FORMAT_BY_SUFFIX,
+    Files,
+    FileVersions,
+    Format,
+    FromQuery,
+    Source,
+    Table,
+)
 from transom.catalog.time_formats import TimeFormat, read_time_format
 from transom.model.bag import Row, TableVersion
 from transom.model.time import Calendar
@@ -65,6 +74,10 @@ def read_source(
     return _files(extent, entry.files, source_at, calendar)
 
 
+_DECIMALS = {".": "'.'", ",": "','"}
+"""The decimal marks of CSV files, each as it is written in a catalog."""
+
+
 def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) -> Files | FileVersions:
     """Convert a `files` entry to files or to versions of a stored table; raise EntryError if its settings conflict."""
     if (entry.path is None) == (entry.versions is None):
@@ -82,15 +95,35 @@ def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) 
         path_of_tick = {_tick(key, versions_at, calendar): path for key, path in entry.versions.items()}
         _check_distinct_ticks(path_of_tick, entry.versions, versions_at)
         located_paths = [(path, versions_at.then(key)) for key, path in entry.versions.items()]
-        return FileVersions(
-            tuple(sorted(path_of_tick.items())), _format(entry, located_paths, at), _fields(extent, entry, at)
-        )
+        form = _format(entry, located_paths, at)
+        delimiter, decimal = _csv_marks(entry, form, at)
+        return FileVersions(tuple(sorted(path_of_tick.items())), form, _fields(extent, entry, at), delimiter, decimal)
     paths = entry.path or []
     if not paths:
         raise EntryError("the list of paths is empty", at, "write files: data/road.csv")
     located_paths = [(path, at.then("path", index)) for index, path in enumerate(paths)]
     form = _format(entry, located_paths, at)
-    return Files(tuple(paths), form, entry.time, _fields(extent, entry, at), _time_format(entry, form, at))
+    time_format, fields = _time_format(entry, form, at), _fields(extent, entry, at)
+    delimiter, decimal = _csv_marks(entry, form, at)
+    return Files(tuple(paths), form, entry.time, fields, time_format, delimiter=delimiter, decimal=decimal)
+
+
+def _csv_marks(entry: FilesEntry, form: Format, at: Location) -> tuple[str, str]:
+    """Return the delimiter and the decimal mark of CSV files; raise EntryError if they are wrong or in conflict."""
+    for name, kind, mark, allowed in (
+        ("delimiter", "delimiter", entry.delimiter, DELIMITERS),
+        ("decimal", "decimal mark", entry.decimal, _DECIMALS),
+    ):
+        mark_at = at.then(name)
+        if mark is not None and form is not Format.CSV:
+            raise EntryError(f"{form.value} files have no {name}", mark_at.at_key(), "only CSV files have one")
+        if mark is not None and mark not in allowed:
+            raise EntryError(f"{quoted(mark)} is not a {kind}", mark_at, f"write one of {' '.join(allowed.values())}")
+    delimiter, decimal = entry.delimiter or ",", entry.decimal or "."
+    if delimiter == decimal:
+        hint = "add the delimiter of the file, such as delimiter: ';'"
+        raise EntryError("a comma cannot be both the delimiter and the decimal mark", at.then("decimal"), hint)
+    return delimiter, decimal
 
 
 def _fields(extent: Extent, entry: FilesEntry, at: Location) -> tuple[tuple[str, str], ...]:

@@ -155,7 +155,7 @@ def _geodesic(entry: RegionEntry, extents: Iterable[Extent], at: Location) -> bo
 
 
 def _region(name: str, entry: RegionEntry, geodesic: bool, at: Location, folder: Path | None) -> Region:
-    """Read a region from WKT, GeoJSON, a polygon or a file; `geodesic` says that it is in longitude and latitude."""
+    """Read a region from WKT, GeoJSON, a list of points or a file; `geodesic` means longitude and latitude."""
     keys = [key for key in ("wkt", "geojson", "polygon", "file") if getattr(entry, key) is not None]
     if len(keys) != 1:
         raise EntryError(f"a region is one of wkt, geojson, polygon and file, not {len(keys)} of them", at, _SHAPE_HINT)

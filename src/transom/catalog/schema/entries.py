@@ -113,12 +113,14 @@ class GenerateEntry(Entry):
 
 
 class FilesEntry(Entry):
-    """`files: PATH`, `files: [PATH, PATH]`, or `files: {path: ..., format: csv, time: COLUMN, fields: {...}}`."""
+    """`files: PATH`, `files: [PATH, PATH]`, or `files: {path: ..., format: csv, delimiter: ';', time: COLUMN}`."""
 
     path: list[str] | None = None
     format: Literal["csv", "jsonl", "parquet", "ais", "gpx", "geojson"] | None = None
     time: str | None = None
     time_format: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
     fields: dict[str, str] = Field(default_factory=dict)
     versions: dict[str | int, str] | None = None
 

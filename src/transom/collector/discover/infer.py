@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from functools import partial
 
 from transom.catalog.reading.ticks import read_instant
 from transom.catalog.reading.wording import display_value
+from transom.catalog.sources import DELIMITERS
 from transom.catalog.time_formats import TimeFormat, read_time_format
 from transom.model.types import DIGITS, INTEGER_MAX
 
@@ -64,18 +66,57 @@ class SampleClock:
     epoch: str | None
 
 
-def parse_cell(cell: object) -> object:
+def infer_delimiter(lines: Sequence[str]) -> str:
+    """Guess what separates the cells of a CSV file from its first lines: the mark that gives all of them most cells.
+
+    A mark counts only if every line has as many cells as the header, and more than one; without any, it is a comma.
+    """
+    cells_by_mark = {}
+    for mark in DELIMITERS:
+        try:
+            lengths = [len(cells) for cells in csv.reader(lines, delimiter=mark, skipinitialspace=True) if cells]
+        except csv.Error:
+            continue
+        cells_by_mark[mark] = lengths[0] if len(set(lengths)) == 1 else 1
+    most = max(cells_by_mark.values(), default=1)
+    return next((mark for mark, cells in cells_by_mark.items() if cells == most > 1), ",")
+
+
+def infer_decimal(columns: Columns) -> str:
+    """Guess the decimal mark of a CSV file: a comma if numbers of a column have one, and no column has decimal points.
+
+    A column of which all values are numbers decides.
+    """
+    texts = [[cell for cell in column if isinstance(cell, str)] for column in columns.values()]
+    marks = {
+        mark
+        for column in texts
+        for mark in ".,"
+        if any(mark in cell for cell in column)
+        and all(_FLOAT.match(cell.replace(mark, ".")) and cell.count(mark) <= 1 for cell in column)
+    }
+    return "," if marks == {","} else "."
+
+
+def parse_cell(cell: object, decimal: str = ".") -> object:
     """Convert a sampled text to a boolean, integer or float if it looks like one; other values are unchanged.
 
-    A number with leading zeros, such as 007, stays text.
+    A number with leading zeros, such as 007, stays text, and so does one with another `decimal` mark.
     """
     if not isinstance(cell, str):
         return cell
+    if decimal == ",":
+        return cell if "." in cell else parse_number(cell, cell.replace(",", "."))
+    return parse_number(cell, cell)
+
+
+def parse_number(cell: str, number: str) -> object:
+    """Convert the text `number` of a cell to a boolean, integer or float; without success, return the `cell`."""
     if cell.lower() in ("true", "false"):
         return cell.lower() == "true"
-    if _WHOLE.match(cell):
-        return int(cell)
-    return float(cell) if _FLOAT.match(cell) else cell
+    if _WHOLE.match(number):
+        return int(number)
+    return float(number) if _FLOAT.match(number) else cell
 
 
 def infer_type(column: Sequence[object], *, text: bool = False) -> str | None:

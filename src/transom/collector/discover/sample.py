@@ -7,11 +7,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from transom.catalog.catalog import Catalog
 from transom.catalog.resolve.rdf import RDF_SUFFIXES as RDF
-from transom.catalog.sources import FORMAT_BY_SUFFIX, Format
+from transom.catalog.sources import DELIMITERS, FORMAT_BY_SUFFIX, Format
 from transom.catalog.time_formats import TimeFormat
 from transom.collector.discover.infer import (
     ABSENT,
@@ -19,6 +20,8 @@ from transom.collector.discover.infer import (
     SampleClock,
     clock_from_instants,
     infer_clock,
+    infer_decimal,
+    infer_delimiter,
     infer_keys,
     infer_object,
     infer_position,
@@ -32,10 +35,13 @@ from transom.collector.discover.infer import (
     valid_name,
     yaml_text,
 )
+from transom.connectors.files.csv_files import read_csv
 from transom.connectors.files.read import READERS
 from transom.connectors.files.records import MISSING
-from transom.errors import UsageError
+from transom.errors import DataError, UsageError
 
+_HEAD = 20
+"""How many lines of a CSV file choose its delimiter."""
 SAMPLE_SIZE = 500
 """Maximum number of rows in a sample."""
 _NO_TIME = "# note: no column has a time that is recognised, so this is a table; for a stream: pushed, and time: COLUMN"
@@ -177,14 +183,16 @@ def file_sample(pattern: str, folder: Path) -> Sample:
         )
     if form is None or not Path(path).is_file():
         raise UsageError(f"no file {pattern} that can be read", hint=f"give {ADDRESS_FORMS}")
-    records = READERS[form](path)
+    delimiter = infer_delimiter(_first_lines(path)) if form is Format.CSV else ","
+    records = read_csv(path, delimiter) if form is Format.CSV else READERS[form](path)
     names = [str(name) for name in getattr(next(records, None), "values", ())]
     rows = [dict(zip(names, record.values)) for record, _ in zip(records, range(SAMPLE_SIZE))]
     if not rows:
         raise UsageError(f"{pattern} has no rows", hint="give a file with some")
     cells = {name: [ABSENT if row[name] is MISSING else row[name] for row in rows] for name in dict.fromkeys(names)}
+    decimal = infer_decimal(cells) if form is Format.CSV and delimiter != "," else "."
     if form is Format.CSV:
-        cells = {name: [parse_cell(cell) for cell in column] for name, column in cells.items()}
+        cells = {name: [parse_cell(cell, decimal) for cell in column] for name, column in cells.items()}
     name = valid_name(Path(pattern).stem if path == pattern else Path(pattern).parent.name)
     yaml_path = yaml_text(pattern if os.path.isabs(pattern) else os.path.relpath(pattern, folder))
     iso_column = infer_time_column(cells)
@@ -192,7 +200,7 @@ def file_sample(pattern: str, folder: Path) -> Sample:
     stored = iso_column is None and formatted is None
     return Sample(
         name,
-        ["files:", f"  path: {yaml_path}"],
+        ["files:", f"  path: {yaml_path}", *_mark_lines(delimiter, decimal)],
         cells,
         f"{len(rows)} rows",
         stored=stored,
@@ -200,3 +208,18 @@ def file_sample(pattern: str, folder: Path) -> Sample:
         time_formats=() if formatted is None else formatted[1],
         more=[_NO_TIME, *_near_time_note(cells, form in (Format.CSV, Format.JSONL))] if stored else [],
     )
+
+
+def _first_lines(path: str) -> list[str]:
+    """Return the first lines of a text file; raise DataError if it is not UTF-8."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return list(islice(file, _HEAD))
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
+
+
+def _mark_lines(delimiter: str, decimal: str) -> list[str]:
+    """Return the catalog lines about the delimiter and the decimal mark of a CSV file; none for comma and point."""
+    lines = [f"  delimiter: {DELIMITERS[delimiter]}  # a guess, by the first lines"] if delimiter != "," else []
+    return [*lines, *([f"  decimal: '{decimal}'  # a guess, by the numbers"] if decimal != "." else [])]

@@ -119,7 +119,7 @@ def _first_certificate(chain: bytes) -> bytes:
 
 
 def _verification_error(message: str) -> ssl.SSLCertVerificationError:
-    """Build the SSLCertVerificationError with a message as OpenSSL would raise it."""
+    """Build an SSLCertVerificationError that looks like one of OpenSSL, with this message."""
     error = ssl.SSLCertVerificationError(1, message)
     error.verify_message = message
     return error

@@ -15,9 +15,10 @@ from transom.catalog.reading.references import resolve_references
 from transom.catalog.reading.ticks import read_value
 from transom.catalog.servers import Postgres
 from transom.collector.clock import ClockWatch, now
-from transom.collector.health import RETRY, Health, count_records, wait_for_stop
+from transom.collector.health import RETRY, Health, wait_for_stop
 from transom.connectors.log.columns import LogRecord, LogRecordKind
 from transom.connectors.log.read import read_changes
+from transom.connectors.log.totals import count_entries
 from transom.connectors.log.writer import LogWriter
 from transom.connectors.payloads import MAX_MESSAGE_BYTES, storable_value
 from transom.errors import DataError
@@ -97,6 +98,7 @@ class Scanner:
                 self.source.table,
                 reason=RejectReason.DOWN,
                 detail=missed_scans,
+                readings=(tick - due) // every,
             )
             self.log.append([gap, LogRecord(LogRecordKind.HEARTBEAT, tick - 1, self.clock())])
             self.counts[RejectReason.DOWN.value] += (tick - due) // every
@@ -142,7 +144,7 @@ class Scanner:
         finally:
             if self.log.next != first:  # the entries are in the log, even if the append failed afterwards
                 self._apply_changes(deleted, inserted, rejected_texts)
-                self.counts.update(count_records(rejections))
+                self.counts.update(count_entries(rejections))
         return True
 
     def _apply_changes(self, deleted: Mapping[Row, int], inserted: list[Row], rejected_texts: set[str]) -> None:

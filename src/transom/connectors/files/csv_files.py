@@ -1,4 +1,4 @@
-"""Read CSV files: a header, commas as separators, and an empty cell for NULL."""
+"""Read CSV files: a header, a delimiter such as a comma, and an empty cell for NULL."""
 
 from __future__ import annotations
 
@@ -6,26 +6,33 @@ import csv
 import re
 from collections.abc import Iterator
 
-from transom.catalog.reading.ticks import read_value
+from transom.catalog.reading.ticks import HintedError, read_value
 from transom.catalog.reading.wording import display_value
 from transom.connectors.files.records import FileRecord
 from transom.errors import DataError
 from transom.model.types import Type, Value, parse_value
 
 _WHOLE_FLOAT = re.compile(r"(\s*[+-]?[0-9]{1,40})\.0*\s*\Z")
+DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""The delimiters in messages."""
+_COMMA_HINTS = {
+    **dict.fromkeys((Type.FLOAT, Type.DECIMAL), "the decimal mark is a comma: write a number such as 1,5"),
+    **dict.fromkeys((Type.INTEGER, Type.TIME), "write a whole number of at most 64 bits"),
+}
+"""The hints for numbers in files with decimal commas, by type."""
 _NOT_CLOSED = "unexpected end of data"
 
 
-def read_csv(path: str) -> Iterator[FileRecord]:
+def read_csv(path: str, delimiter: str = ",") -> Iterator[FileRecord]:
     """Read a CSV file: yield its column names, and then the fields' texts of each row; an empty field is None.
 
-    Blanks after a comma are ignored, unless they are quoted. DataError names the first line that is invalid.
+    Blanks after a `delimiter` are ignored, unless they are quoted. DataError names the first line that is invalid.
     Empty lines are skipped.
     """
     line = 0
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True, skipinitialspace=True)
+            reader = csv.reader(file, delimiter=delimiter, strict=True, skipinitialspace=True)
             header = next(reader, None)
             if not header:
                 raise DataError("no header", hint="the first line names the columns", source=path)
@@ -38,7 +45,8 @@ def read_csv(path: str) -> Iterator[FileRecord]:
                     continue
                 if len(cells) != len(columns):
                     message = f"line {line}: {len(cells)} cells, the header has {len(columns)}"
-                    hint = "leave a cell empty for NULL, and put a cell with commas in double quotes"
+                    marks = DELIMITER_NAMES[delimiter]
+                    hint = f"leave a cell empty for NULL, and put a cell with {marks} in double quotes"
                     raise DataError(message, hint=hint, source=path)
                 yield FileRecord(line, [cell or None for cell in cells])
     except UnicodeDecodeError as error:
@@ -58,8 +66,18 @@ def _not_csv(problem: str, line: int, path: str) -> DataError:
     return DataError(f"line {line} is not CSV", detail=problem, hint=hint, source=path)
 
 
-def read_cell(cell: object, kind: Type) -> Value:
-    """Convert a CSV field's text to a value of a type (`3.0` is an integer); raise ValueError if it does not fit."""
+def read_cell(cell: object, kind: Type, decimal: str = ".") -> Value:
+    """Convert a CSV field's text to a value of a type (`3.0` is an integer); raise ValueError if it does not fit.
+
+    With the `decimal` mark `,`, a number has a comma, and none has a point.
+    """
+    if decimal == "," and isinstance(cell, str) and kind in _COMMA_HINTS:
+        try:
+            if "." not in cell:
+                return read_cell(cell.replace(",", "."), kind)
+        except ValueError:
+            pass
+        raise HintedError(f"{display_value(cell)} is not of type {kind}", _COMMA_HINTS[kind])
     if not isinstance(cell, str) or kind is Type.TIMESTAMP:
         return read_value(cell, kind)
     integer_part = _WHOLE_FLOAT.match(cell) if kind in (Type.INTEGER, Type.TIME) else None

@@ -9,8 +9,8 @@ from pathlib import Path
 from transom.catalog.extent import Extent
 from transom.catalog.reading.ticks import read_value
 from transom.catalog.reading.wording import display_value, nearest
-from transom.catalog.sources import Files, FileVersions, Format
-from transom.connectors.files.csv_files import read_cell, read_csv
+from transom.catalog.sources import DELIMITERS, Files, FileVersions, Format
+from transom.connectors.files.csv_files import DELIMITER_NAMES, read_cell, read_csv
 from transom.connectors.files.json_lines import read_json_lines
 from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
@@ -115,9 +115,9 @@ def rows_of_file(
     """
     form = source.format
     unit = _UNITS.get(form, "line")
-    read = read or (read_cell if form is Format.CSV else read_value)
+    read = read or (partial(read_cell, decimal=source.decimal) if form is Format.CSV else read_value)
     try:
-        records = READERS[form](path)
+        records = read_csv(path, source.delimiter) if form is Format.CSV else READERS[form](path)
         header = next(records, None)
         if header is None:
             return
@@ -173,8 +173,11 @@ def column_index(
     if column in columns:
         raise DataError(f"two columns are called {column}", hint="give one of them another name", source=path)
     near = nearest(column, columns)
-    if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
-        hint = "cells are separated by commas"
+    others = [mark for mark in DELIMITERS if len(columns) == 1 and mark in columns[0]]
+    if others:
+        hint = (
+            f"the cells seem to be separated by {DELIMITER_NAMES[others[0]]}: write delimiter: {DELIMITERS[others[0]]}"
+        )
     elif hint is None and near:
         hint = f"did you mean {near}? then write fields: {{{name}: {near!r}}}"
     elif hint is None:

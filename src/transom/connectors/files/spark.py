@@ -125,8 +125,11 @@ def _raw(scan: FileScan, part: FilePart) -> tuple[DataFrame, T.DataType, list[T.
     text = T.StringType()
     if scan.form is Format.CSV:
         csv_schema = ", ".join([*(f"x{i} string" for i in range(len(part.columns))), f"{quoted(_UNREADABLE)} string"])
+        options = _CSV | {"sep": scan.source.delimiter}
         row_lines = lines.where(_is_row(scan, part, F.col("line")))
-        parsed = row_lines.select("line", *number_columns, F.from_csv("line", F.lit(csv_schema), _CSV).alias("content"))
+        parsed = row_lines.select(
+            "line", *number_columns, F.from_csv("line", F.lit(csv_schema), options).alias("content")
+        )
         cell_by_name = {name: F.nullif(F.col(f"content.x{i}"), F.lit("")) for i, name in enumerate(part.columns)}
         quotes = F.length("line") - F.length(F.replace("line", F.lit('"'), F.lit("")))
         bad = F.when(quotes % 2 != 0, F.lit("a quote is not closed, or a cell holds a line break or a single quote"))
@@ -224,7 +227,7 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
     raw = raw.select("*", *(c.alias(f"r{i}_{name}") for i, forms in forms_by_cell.items() for name, c in forms.items()))
     form_columns = {i: {name: F.col(f"r{i}_{name}") for name in forms} for i, forms in forms_by_cell.items()}
     cells = [
-        text_cell(F.col(f"r{i}"), attribute.type)
+        text_cell(F.col(f"r{i}"), attribute.type, scan.source.decimal)
         if scan.form is Format.CSV
         else typed_cell(F.col(f"r{i}"), form_columns[i], attribute.type, kind_by_cell[i])
         for i, attribute in enumerate(scan.extent.schema)

@@ -130,7 +130,7 @@ def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
     if scan.form is Format.JSONL or scan.form.parsed_in_python:
         return (), ""
     if scan.form is Format.CSV:
-        columns = tuple(str(name) for name in next(read_csv(path)).values)
+        columns = tuple(str(name) for name in next(read_csv(path, scan.source.delimiter)).values)
         with open(path, encoding="utf-8-sig") as file:
             header_text = file.readline().rstrip("\n")
     else:
@@ -152,7 +152,7 @@ def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | 
     if scan.form is Format.PARQUET:
         columns = tuple(scan.spark.read.parquet(pattern).columns)
     elif scan.form is Format.CSV:
-        frame = scan.spark.read.options(header=True, escape='"').csv(pattern)
+        frame = scan.spark.read.options(header=True, escape='"', sep=scan.source.delimiter).csv(pattern)
         columns = tuple(name.strip() for name in frame.columns)
         header = scan.spark.read.options(header=True, sep="\u0001", quote="").csv(pattern).columns[0]
     for name, column in scan.columns.items() if columns else ():

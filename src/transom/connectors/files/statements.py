@@ -13,6 +13,7 @@ from transom.connectors.files.paths import find_files
 from transom.connectors.files.read import READERS, column_index, rows_of_file
 from transom.connectors.files.records import MISSING
 from transom.connectors.payloads import RejectError
+from transom.connectors.rdf.lines import LINE_FORMATS, decode_lines
 from transom.connectors.rdf.payloads import RdfReader, rejected_message
 from transom.connectors.rdf.terms import check_statement, term_text
 from transom.connectors.rows import Origin, SourceRow, ordered_elements
@@ -42,7 +43,7 @@ def read_statements(
 def statements_of_file(
     extent: Extent, source: Files, path: str, calendar: Calendar, rejected: list[RejectedMessage]
 ) -> Iterator[SourceRow]:
-    """Read the RDF statements of one file in their order; invalid messages are appended to `rejected`."""
+    """Read the RDF statements of one file in their order; invalid lines and messages are appended to `rejected`."""
     ending = Path(path).suffix.lower()
     if ending in FORMAT_BY_SUFFIX and source.payload is None:
         yield from _terms(extent, source, path, calendar)
@@ -50,6 +51,12 @@ def statements_of_file(
     if ending in FORMAT_BY_SUFFIX and source.payload is not None:
         reader = RdfReader(source.payload.value, calendar, source.time)
         messages = _messages(extent, source, path)
+    elif ending.removeprefix(".") in LINE_FORMATS:
+        reader = RdfReader(ending.removeprefix("."), calendar, source.time, largest=None)
+        statements, lines = decode_lines(reader, _content(path))
+        rejected += [rejected_message(f"{path}:{line.number}", line.rejection, line.content) for line in lines]
+        yield from (SourceRow(tick, row, Origin(extent.name, 1, source=path)) for tick, row in statements)
+        return
     else:
         reader = RdfReader(ending.removeprefix("."), calendar, source.time, largest=None)
         messages = iter([(Origin(extent.name, 1, source=path), path, _content(path), None)])

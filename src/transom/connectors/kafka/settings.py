@@ -15,6 +15,10 @@ from transom.catalog.servers import MICRO_BATCH_OPTIONS
 from transom.catalog.tls import Tls
 from transom.errors import UsageError
 
+ISOLATION = "isolation.level"
+"""The setting of both clients that decides whether messages of aborted transactions are read."""
+COMMITTED = "read_committed"
+"""The isolation level at which they are not read: librdkafka's default, but not that of the Java client."""
 _JAAS = re.compile(r'\b(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _MODULES = {"PLAIN": "plain.PlainLoginModule", "SCRAM": "scram.ScramLoginModule"}
 _ONLY_JAVA = ("ssl.truststore.", "ssl.keystore.", "ssl.engine.")

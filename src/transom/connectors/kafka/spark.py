@@ -19,7 +19,7 @@ from transom.catalog.servers import MICRO_BATCH_OPTIONS, Kafka
 from transom.connectors.kafka.client import check_access
 from transom.connectors.kafka.read import last_tick, message_location, statements_of_message
 from transom.connectors.kafka.rejected import MESSAGE_COLUMNS, DeadLetterSink
-from transom.connectors.kafka.settings import java_settings
+from transom.connectors.kafka.settings import COMMITTED, ISOLATION, java_settings
 from transom.connectors.kafka.spark_values import Decoded, decode_messages, first_reason
 from transom.connectors.payloads import RejectError
 from transom.connectors.rdf.payloads import rejected_message
@@ -146,10 +146,11 @@ def _reject_reason(decoded: Decoded, width: int, has_time: bool) -> Column:
 def _messages(spark: SparkSession, source: Kafka, *, live: bool, allow_data_loss: bool = False) -> DataFrame:
     """Load a Kafka topic as a Spark DataFrame, streaming if `live`.
 
-    The query fails if messages were deleted before they were read, unless `allow_data_loss`.
+    The query fails if messages were deleted before they were read, unless `allow_data_loss`. Messages of aborted
+    transactions are not read, as in plain Python; this is not the default of the Java client.
     """
     check_access(source, f"the topic {source.topic} at {source.servers}", source.topic)
-    options = {f"kafka.{name}": value for name, value in java_settings(source).items()}
+    options = {f"kafka.{name}": value for name, value in ({ISOLATION: COMMITTED} | java_settings(source)).items()}
     if live:
         options |= {name: value for name, value in source.options if name in MICRO_BATCH_OPTIONS}
         options["failOnDataLoss"] = str(not allow_data_loss).lower()

@@ -52,6 +52,8 @@ class LogRecord(NamedTuple):
     raw: bytes | None = None
     reason: RejectReason | None = None
     detail: str | None = None
+    readings: int = 1
+    """How many readings or messages the entry stands for; a gap may stand for many ticks."""
 
 
 class MessageOutcome(NamedTuple):

@@ -1,15 +1,16 @@
 """A log on disk: Parquet segments that appear atomically, numbered without gaps, with a single writer.
 
-A segment is written under a temporary name, flushed to disk and renamed; then the folder is flushed. Only after that
-are its entries in the log. Its name is the number of its first entry. A killed writer leaves a `.tmp` file, which
-readers ignore and the next writer removes. Names of files that are not segments begin with `_`, so that other readers
-of Parquet folders skip them. Only the owner can read a log.
+A segment is written in the folder of the writer's epoch, flushed to disk and renamed; then the log's folder is flushed.
+Only after that are its entries in the log. Its name is the number of its first entry. A new writer takes the next epoch
+and removes the folder of the one before it, with all that is not renamed: an earlier writer, on this host or another
+one, can write no more. Names of files that are not segments begin with `_`, so that other readers of Parquet folders
+skip them. Only the owner can read a log.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -21,17 +22,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transom.catalog.extent import Extent
+from transom.connectors.epochs import Epoch
+from transom.connectors.lock_file import LockHeld, acquire_lock
 from transom.connectors.log.columns import LogRecord, MessageOutcome, log_schema, log_table
 from transom.connectors.log.index import IndexWriter, read_index
+from transom.connectors.log.totals import LogTotals
 from transom.connectors.private_files import make_folder, open_private
 from transom.errors import DataError, UsageError
 
 SUFFIX = ".parquet"
 LOCK = "_lock"
+EPOCHS = "_epochs"
 OLD_LOCK = "lock"
 """The lock file's name in earlier versions; other readers of Parquet folders fail on it."""
 _DIGITS = 16
 _LATEST = b"transom.latest"
+_TOTALS = b"transom.totals"
 _SEGMENT_INTERVAL = 0.1
 """Seconds between two segments, so that a folder listing never shows one without its predecessor."""
 
@@ -100,12 +106,16 @@ def latest_tick(folder: Path) -> int:
 
 
 class SegmentLog:
-    """The single writer of a log on disk; `next` is the next entry's number, `latest` the latest tick."""
+    """The single writer of a log on disk; `next` is the next entry's number, `latest` the latest tick.
+
+    `totals` counts the readings and messages since the first entry.
+    """
 
     def __init__(self, folder: Path, extent: Extent, *, segment_interval: float = _SEGMENT_INTERVAL) -> None:
-        """Lock a log on disk and continue it; raise UsageError if another writer has locked it.
+        """Lock a log on disk and continue it; raise UsageError if another writer on this host has locked it.
 
-        Two segments are written at least `segment_interval` seconds apart.
+        Writers on other hosts, and stopped ones, are fenced. Two segments are written at least `segment_interval`
+        seconds apart.
         """
         self.folder = folder
         self.extent = extent
@@ -114,12 +124,12 @@ class SegmentLog:
         self._unflushed = False
         try:
             make_folder(folder)
-            self._lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            self._lock = _lock(folder / LOCK, folder)
         except OSError as error:
             raise DataError(f"cannot write the log {folder}", detail=_os_error_text(error)) from None
         try:
-            _lock(self._lock, folder)
             _unlock_old(folder)
+            self._epoch = Epoch.claim(folder / EPOCHS, f"the log {folder}")
             self._recover()
             self._index = IndexWriter(folder)
         except BaseException:
@@ -131,7 +141,7 @@ class SegmentLog:
         for temporary in self.folder.glob("*.tmp"):
             temporary.unlink()
         paths = segments(self.folder)
-        self.next, self.latest = 0, -1
+        self.next, self.latest, self.totals = 0, -1, LogTotals()
         end = max((first + count for first, count in read_index(self.folder).items()), default=0)
         if not paths:
             if end:
@@ -146,6 +156,8 @@ class SegmentLog:
             )
         self.next = int(paths[-1].stem) + meta.num_rows
         self.latest = _latest(meta)
+        self.totals = _totals(meta, self.next)
+        self.totals.check(self.location)
         if self.next < end:
             _raise_missing(self.folder, self.next, end)
 
@@ -154,22 +166,26 @@ class SegmentLog:
         """The path of the log's folder, as text for messages."""
         return str(self.folder)
 
-    def append(self, entries: Sequence[LogRecord]) -> None:
+    def append(self, entries: Sequence[LogRecord], read: int | None = None) -> None:
         """Append entries to the log, all or none; when this returns, they survive a power failure.
 
+        `read` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do not
+        add up.
+
         DataError if the write fails. `next` then tells whether the entries are in the log: if it has advanced, only the
-        folder flush failed, and the next call repeats it.
+        folder flush failed, and the next call repeats it. Fenced if a newer writer has taken over.
         """
+        self._epoch.verify()
         try:
             if self._unflushed:
                 self._flush()
             if entries:
-                self._append(entries)
+                self._append(entries, read)
         except OSError as error:
             hint = "look whether the disk is full"
             raise DataError(f"cannot write the log {self.folder}", detail=_os_error_text(error), hint=hint) from None
 
-    def _append(self, entries: Sequence[LogRecord]) -> None:
+    def _append(self, entries: Sequence[LogRecord], read: int | None) -> None:
         """Write entries as one segment under a temporary name, and publish it by renaming."""
         wait = self._last_append + self.segment_interval - time.monotonic()
         if wait > 0:
@@ -178,21 +194,25 @@ class SegmentLog:
             [self.latest, *(e.tick for e in entries if e.tick is not None and e.kind.value in ("row", "beat"))]
         )
         final_path = segment_of(self.folder, self.next)
-        temporary_path = final_path.with_name(f"_{final_path.stem}.tmp")
+        temporary_path = self._epoch.prepare(f"{final_path.stem}.tmp")
         content = log_table(self.extent, self.next, list(entries))
-        content = content.replace_schema_metadata({_LATEST: str(latest).encode()})
+        totals = self.totals.after(entries, read)
+        totals.check(self.location)
+        metadata = {_LATEST: str(latest).encode(), _TOTALS: json.dumps(totals.to_json()).encode()}
+        content = content.replace_schema_metadata(metadata)
         try:
             with open_private(temporary_path) as file:
                 pq.write_table(content, file, compression="zstd")
                 file.flush()
                 os.fsync(file.fileno())
-            os.rename(temporary_path, final_path)
+            self._epoch.publish(temporary_path, final_path)
         except OSError:
             with contextlib.suppress(OSError):
                 temporary_path.unlink(missing_ok=True)
+            self._epoch.verify()
             raise
         self.next += len(entries)
-        self.latest = latest
+        self.latest, self.totals = latest, totals
         self._last_append = time.monotonic()
         self._unflushed = True
         self._flush()
@@ -246,11 +266,11 @@ _SEGMENTS = 1000
 _CHANGED_HINT = "a segment is whole or not there: somebody else changed it"
 
 
-def _lock(handle: int, folder: Path) -> None:
-    """Lock the open lock file of a log; raise UsageError if another writer holds the lock."""
+def _lock(file: Path, folder: Path) -> int:
+    """Lock the lock file of a log and return its handle; raise UsageError if another writer holds the lock."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+        return acquire_lock(file)
+    except LockHeld:
         hint = "a log has one writer: stop the other collector"
         raise UsageError(f"the log {folder} is locked by another writer", hint=hint) from None
 
@@ -258,15 +278,11 @@ def _lock(handle: int, folder: Path) -> None:
 def _unlock_old(folder: Path) -> None:
     """Remove the lock file of an earlier version; raise UsageError if a collector of that version still holds it."""
     old = folder / OLD_LOCK
-    try:
-        handle = os.open(old, os.O_RDWR)
-    except FileNotFoundError:
+    if not old.exists():
         return
-    try:
-        _lock(handle, folder)
-        old.unlink(missing_ok=True)
-    finally:
-        os.close(handle)
+    handle = _lock(old, folder)
+    old.unlink(missing_ok=True)
+    os.close(handle)
 
 
 def _os_error_text(error: OSError) -> str:
@@ -277,6 +293,12 @@ def _os_error_text(error: OSError) -> str:
 def _latest(meta: pq.FileMetaData) -> int:
     """Return the latest tick of a log, as recorded in the metadata of its last segment; -1 if there is none."""
     return int((meta.metadata or {}).get(_LATEST, b"-1"))
+
+
+def _totals(meta: pq.FileMetaData, first: int) -> LogTotals:
+    """Return the counts of a log, from the metadata of its last segment; without them, it is counted from `first`."""
+    recorded = (meta.metadata or {}).get(_TOTALS)
+    return LogTotals.from_json(None if recorded is None else json.loads(recorded), first)
 
 
 def _opened(path: Path) -> pq.ParquetFile:

@@ -15,6 +15,7 @@ from transom.catalog.extras import require_library
 from transom.catalog.servers import KafkaTopic
 from transom.connectors.kafka.client import KafkaClient
 from transom.connectors.log.encoding import decode_record
+from transom.connectors.log.totals import LogTotals
 from transom.errors import DataError, UsageError
 
 PARTITION = 0
@@ -126,11 +127,12 @@ class TopicReader:
 
 
 class LogEnd(NamedTuple):
-    """The last entry of a log: its number, the latest tick of a row or heartbeat, and the attributes by name."""
+    """The last entry of a log: its number, the latest tick of a row or heartbeat, the attributes, and the counts."""
 
     number: int
     latest: int
     attributes: dict[str, str]
+    totals: LogTotals
 
 
 def read_end(reader: TopicReader) -> LogEnd | None:
@@ -151,7 +153,9 @@ def read_end(reader: TopicReader) -> LogEnd | None:
     [last] = last_messages
     try:
         about = json.loads(dict(last.headers() or [])[HEADER])
-        return LogEnd(int(json.loads(last.value() or b"")["_seq"]), int(about["latest"]), dict(about["attributes"]))
+        number = int(json.loads(last.value() or b"")["_seq"])
+        totals = LogTotals.from_json(about.get("totals"), number + 1)
+        return LogEnd(number, int(about["latest"]), dict(about["attributes"]), totals)
     except (ValueError, KeyError, TypeError) as error:
         message = f"the message at offset {last.offset()} is no end of a log"
         hint = "somebody else wrote it: give the extent a topic of its own"

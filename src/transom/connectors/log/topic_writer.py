@@ -28,7 +28,8 @@ from transom.connectors.log.topic import (
     kafka_library,
     read_end,
 )
-from transom.errors import DataError, TransomError, UsageError
+from transom.connectors.log.totals import LogTotals
+from transom.errors import DataError, Fenced, TransomError, UsageError
 
 if TYPE_CHECKING:
     from transom.connectors.log.columns import LogRecord, MessageOutcome
@@ -56,7 +57,7 @@ class TopicLog:
         self.location = location
         self.extent = extent
         self._kafka = kafka_library()
-        self.next, self.latest = 0, -1
+        self.next, self.latest, self.totals = 0, -1, LogTotals()
         self._offset = -1
         self._reader = TopicReader(location)
         try:
@@ -131,12 +132,14 @@ class TopicLog:
             hint = "give the extent a new log: log: kafka://HOST:PORT/TOPIC"
             detail = json.dumps(log_end.attributes)
             raise UsageError(f"{self.location} was made for other attributes", hint=hint, detail=detail)
-        self.next, self.latest = log_end.number + 1, log_end.latest
+        self.next, self.latest, self.totals = log_end.number + 1, log_end.latest, log_end.totals
+        self.totals.check(str(self.location))
 
-    def append(self, entries: Sequence[LogRecord]) -> None:
+    def append(self, entries: Sequence[LogRecord], read: int | None = None) -> None:
         """Append entries to the log in one Kafka transaction; when this returns, they are committed.
 
-        Waits at most `_SHOWN` seconds until readers can see them.
+        `read` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do not
+        add up. Waits at most `_SHOWN` seconds until readers can see them.
         """
         if not entries:
             return
@@ -144,7 +147,10 @@ class TopicLog:
         latest = max(
             [self.latest, *(e.tick for e in entries if e.tick is not None and e.kind.value in ("row", "beat"))]
         )
-        header = json.dumps({"latest": latest, "attributes": _attributes(self.extent)}).encode()
+        totals = self.totals.after(entries, read)
+        totals.check(str(self.location))
+        about = {"latest": latest, "attributes": _attributes(self.extent), "totals": totals.to_json()}
+        header = json.dumps(about).encode()
         values = [self._encoded(number, entry) for number, entry in enumerate(entries, self.next)]
         deadline = time.monotonic() + _OUTAGE
         while True:
@@ -163,7 +169,7 @@ class TopicLog:
                 self._undo(deadline)
                 raise
         self.next += len(entries)
-        self.latest = latest
+        self.latest, self.totals = latest, totals
         self._wait_until_shown()
 
     def _delivered(self, error: Any, message: Any) -> None:
@@ -221,11 +227,11 @@ class TopicLog:
                     raise
 
     def _write_error(self, error: Any) -> TransomError:
-        """Translate an error of the Kafka library, to UsageError if another writer has taken over the log."""
+        """Translate an error of the Kafka library, to Fenced if another writer has taken over the log."""
         codes = self._kafka.KafkaError
         if error.args[0].code() in (codes._FENCED, codes.PRODUCER_FENCED, codes.INVALID_PRODUCER_EPOCH):
-            hint = "a log has one writer: stop the other collector"
-            return UsageError(f"somebody else writes {self.location} now", hint=hint)
+            hint = "a log has one writer: leave one of the two collectors stopped"
+            return Fenced(f"the log {self.location} was taken over by a newer writer", hint=hint)
         return DataError(
             f"cannot write {self.location}", detail=error.args[0].str(), hint="look whether the broker runs"
         )

@@ -80,7 +80,7 @@ class RdfReader:
             raise RejectError(RejectReason.DEPTH, error.detail or error.message) from None
         except DataError as error:
             raise RejectError(RejectReason.RDF, error.detail or error.message) from None
-        stated = self._stated_ticks(quads)
+        stated = self.stated_ticks(quads)
         if tick is None and len(set(stated.values())) == 1:
             tick = next(iter(stated.values()))
         decoded: list[MessageStatement] = []
@@ -109,7 +109,7 @@ class RdfReader:
             raise RejectError(RejectReason.SIZE, f"more than {limit} statements")
         return quads
 
-    def _stated_ticks(self, quads: Iterable[Quad]) -> dict[IRI | BlankNode, int]:
+    def stated_ticks(self, quads: Iterable[Quad]) -> dict[IRI | BlankNode, int]:
         """Return each subject's tick, as the time predicate states it; raise RejectError if one has two."""
         ticks: dict[IRI | BlankNode, int] = {}
         for quad in quads if self.time is not None else ():

@@ -1,0 +1,96 @@
+"""Decode N-Triples and N-Quads line by line, so that a bad line is rejected and the other lines are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from transom.connectors.payloads import RejectError
+from transom.connectors.rdf.payloads import RdfReader, TimedStatement
+from transom.errors import DataError
+from transom.model.rdf.read import Quad, read_quads
+from transom.model.rdf.terms import IRI, BlankNode
+from transom.model.rdf.well_formed import NestedTooDeeply
+from transom.model.reject_reason import RejectReason
+
+LINE_FORMATS = ("nt", "nq")
+"""The RDF formats with one statement per line."""
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_ONE = re.compile(r"\bat line 1\b ?")
+
+
+class RejectedLine(NamedTuple):
+    """A line that gives no statement: its number from 1, the reason, and its bytes."""
+
+    number: int
+    rejection: RejectError
+    content: bytes
+
+
+def decode_lines(reader: RdfReader, content: bytes) -> tuple[list[TimedStatement], list[RejectedLine]]:
+    """Decode the lines of a file into statements with ticks, and the lines that are rejected, in order.
+
+    Rejected are lines that are not RDF, lines with a wrong time or a second time of a subject, and statements without a
+    time. Blank nodes are local to the file.
+    """
+    try:
+        return reader.rows(content), []
+    except RejectError:
+        lines = _LINE_END.split(content.removeprefix(b"\xef\xbb\xbf"))
+    rejected: dict[int, RejectError] = {}
+    quads: dict[int, Quad] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            quads.update((number, quad) for quad in _line_quads(reader.format, line))
+        except RejectError as rejection:
+            rejected[number] = rejection
+    rejected |= _wrong_times(reader, quads)
+    kept = {number: quad for number, quad in quads.items() if number not in rejected}
+    rejected |= _without_time(reader, kept)
+    text = b"\n".join(lines[number - 1] for number in kept if number not in rejected)
+    bad_lines = [RejectedLine(number, rejected[number], lines[number - 1]) for number in sorted(rejected)]
+    return reader.rows(text), bad_lines
+
+
+def _line_quads(format: str, line: bytes) -> list[Quad]:
+    """Parse a line to its statement; none for an empty line or a comment. Raise RejectError if it is not valid."""
+    try:
+        return list(read_quads(line.decode("utf-8"), format))
+    except UnicodeDecodeError as error:
+        raise RejectError(RejectReason.BYTES, str(error)) from None
+    except NestedTooDeeply as error:
+        raise RejectError(RejectReason.DEPTH, error.detail or error.message) from None
+    except DataError as error:
+        raise RejectError(RejectReason.RDF, _LINE_ONE.sub("", error.detail or error.message)) from None
+
+
+def _wrong_times(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectError]:
+    """Return the lines whose time is not valid, or differs from the time that an earlier line states."""
+    rejected: dict[int, RejectError] = {}
+    ticks: dict[IRI | BlankNode, int] = {}
+    for number, quad in quads.items():
+        try:
+            for subject, tick in reader.stated_ticks([quad]).items():
+                if ticks.setdefault(subject, tick) != tick:
+                    rejected[number] = RejectError(RejectReason.TIME, f"two times of {subject}")
+        except RejectError as rejection:
+            rejected[number] = rejection
+    return rejected
+
+
+def _without_time(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectError]:
+    """Return the lines whose statements have no time, unless all statements of the file take its only time."""
+    stated = reader.stated_ticks(quads.values())
+    if len(set(stated.values())) == 1:
+        return {}
+    return dict(_lines_without_time(stated, quads))
+
+
+def _lines_without_time(
+    stated: dict[IRI | BlankNode, int], quads: dict[int, Quad]
+) -> Iterator[tuple[int, RejectError]]:
+    """Yield each line of which neither the graph nor the subject has a time."""
+    for number, quad in quads.items():
+        if quad.triple.subject not in stated and (quad.graph is None or quad.graph not in stated):
+            yield number, RejectError(RejectReason.TIME, f"no time of {quad.triple}")

@@ -1,0 +1,1 @@
+"""Collectors that are overtaken by a newer one on their log."""
