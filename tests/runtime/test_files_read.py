@@ -11,7 +11,7 @@ import pytest
 
 from transom.cli.run import SourceFileWatch, warn_of_late_rows
 from transom.model.balance import Balance
-from transom.runtime.checkpoint.source_files import changed_files, read_source_files
+from transom.runtime.checkpoint.logs.source_files import changed_files, read_source_files
 from transom.runtime.progress import Progress
 from transom.spark.input.file_order import count_shared_mtimes
 

@@ -96,7 +96,8 @@ def dataframe(
         rows_until=None if live or not row_sources else last_tick(options, timed_frames),
     )
     check_session(spark, job.plan, catalog.calendar, live)
-    return job.results.result(lower(job.plan, context))
+    answer = job.results.result(lower(job.plan, context))
+    return answer if options.since is None else answer.where(context.time.tick_number() >= F.lit(options.since))
 
 
 def replay(

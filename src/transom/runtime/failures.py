@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from transom import errors
 from transom.errors import CheckpointError, DataError, EngineError, TransomError, Unavailable
+from transom.runtime.checkpoint.state_files import find_damaged_changelog
 
 _WRAPPED_ERROR = re.compile(r"transom\.errors\.(\w+): (.+)")
 _RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.+?)(?: SQLSTATE: \w+)?$", re.MULTILINE)
+_REJECTED_MESSAGE = re.compile(r": offset \d+ of partition \d+")
+_DEAD_LETTERS_HINT = (
+    "give the source a folder under the key dead, and start the query again: rejected messages then become dead letters"
+)
 _DATA_LOSS = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost")
 _STATE_DAMAGED = re.compile(r"CANNOT_LOAD_STATE_STORE|CHECKSUM|StateStoreSnapshot|STATE_STORE_\w+")
+_STATE_PATH = re.compile(r"(?:file:)?(/[^\s,'\"\]]+/state/\d+/\d+[^\s,'\"\]:;]*)")
+_STATE_ID = re.compile(r"op(?:erator)?Id=(\d+), ?part(?:ition)?Id=(\d+)")
+_OTHER_WRITER = re.compile(r"CONCURRENT_STREAM_LOG_UPDATE|Concurrent update to the log")
 _DISK_FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _SERVER_UNAVAILABLE = re.compile(
     r"Connection refused|Connection reset|UnknownHostException|NoRouteToHost|kafka\.common\.errors\.TimeoutException"
     r"|Failed to construct kafka consumer|Timeout of \d+ms expired|Broken pipe"
 )
+NEARLY_FULL = 16 << 20
+"""A disk with fewer free bytes is named when a run has stopped for want of room."""
 _QUERY_DUMP = re.compile(r"=== Streaming Query ===.*?(?=JVM stacktrace|\Z)", re.DOTALL)
 """The part of Spark's error with the offsets and the plan of the query; it can contain any text."""
 _TRACE_LINE = re.compile(r"^\s*(at [\w.$]+\(|Traceback|File \"|\.\.\. \d+ more)")
 
 
-def translate_error(error: BaseException) -> TransomError | None:
-    """Translate an error that Spark raised to a TransomError; None if its cause is not recognized."""
+def translate_error(error: BaseException, folders: Sequence[Path] = ()) -> TransomError | None:
+    """Translate an error that Spark raised to a TransomError; None if its cause is not recognized.
+
+    `folders` are those that the run writes, its checkpoint first; messages name the folder at fault.
+    """
     if isinstance(error, TransomError):
         return error
     text = _QUERY_DUMP.sub("", str(error))
@@ -30,24 +46,57 @@ def translate_error(error: BaseException) -> TransomError | None:
     if wrapped is not None:
         return wrapped
     if raised := _RAISED.search(text):
-        return DataError(raised[1])
+        hint = _DEAD_LETTERS_HINT if _REJECTED_MESSAGE.search(raised[1]) else None
+        return DataError(raised[1], hint=hint)
     if _DATA_LOSS.search(text):
         return CheckpointError(
             "messages of a topic were deleted before the query had read them",
             detail=first_cause(text),
             hint="go on without them with --on-data-loss continue, or start with a new checkpoint",
         )
+    if _OTHER_WRITER.search(text):
+        return Unavailable(
+            "an earlier run of the checkpoint wrote a last micro-batch after this one had begun",
+            detail=first_cause(text),
+            hint="start the query again: no row is lost or repeated",
+        )
     if _DISK_FULL.search(text):
-        return Unavailable("a disk is full", detail=first_cause(text), hint="make room and start the query again")
+        full = "; ".join(_full_disks(folders))
+        return Unavailable(
+            f"a disk is full: {full}" if full else "a disk is full",
+            detail=first_cause(text),
+            hint="make room and start the query again",
+        )
     if _STATE_DAMAGED.search(text):
+        damaged = _damaged_state(text, folders)
         return CheckpointError(
-            "the state in the checkpoint is damaged",
+            "the state in the checkpoint is damaged" + (f": {damaged}" if damaged else ""),
             detail=first_cause(text),
             hint="put back a copy of the whole checkpoint, and of its sink from the same time, or start with a new one",
         )
     if _SERVER_UNAVAILABLE.search(text):
         return Unavailable("a server is not available", detail=first_cause(text))
     return None
+
+
+def _full_disks(folders: Sequence[Path]) -> Iterator[str]:
+    """Yield the folders whose disks have hardly any room, with their free bytes."""
+    for folder in folders:
+        existing = next((path for path in (folder, *folder.parents) if path.exists()), None)
+        if existing is not None:
+            free = shutil.disk_usage(existing).free
+            if free < NEARLY_FULL:
+                yield f"{folder} has {free:,} bytes left"
+
+
+def _damaged_state(text: str, folders: Sequence[Path]) -> str | None:
+    """Return the file or folder of the state that a Spark error is about; None if it cannot be told."""
+    if path := _STATE_PATH.search(text):
+        return path[1]
+    if (store := _STATE_ID.search(text)) and folders:
+        return str(folders[0] / "spark" / "state" / store[1] / store[2])
+    state = folders[0] / "spark" / "state" if folders else None
+    return str(find_damaged_changelog(state) or state) if state is not None else None
 
 
 def _wrapped_error(text: str) -> TransomError | None:

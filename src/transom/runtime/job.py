@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -34,6 +34,7 @@ class Job:
     bound: StateBound
     kernel: KernelChoice
     options: RunOptions
+    language: str = ""
 
     @property
     def has_state(self) -> bool:
@@ -66,13 +67,23 @@ class Plannable(Protocol):
         ...
 
     def job(
-        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
+        self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
     ) -> Job:
         """Plan the query for a session and a run, which is a replay unless `live`; the caller opens `user_sources`."""
         ...
 
-    def inputs(self, inputs: None = None, until: int | None = None, *, start: int = 0) -> Any:
-        """Read the inputs of the reference engine from the catalog's sources, for the ticks `start` to `until`."""
+    def inputs(
+        self,
+        inputs: None = None,
+        until: int | None = None,
+        *,
+        start: int = 0,
+        watch: Callable[[str], None] | None = None,
+    ) -> Any:
+        """Read the inputs of the reference engine from the catalog's sources, for the ticks `start` to `until`.
+
+        `watch` is called with a short description before each step.
+        """
         ...
 
     def evaluate(self, inputs: Any) -> Any:

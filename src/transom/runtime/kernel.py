@@ -54,10 +54,11 @@ class KernelChoice:
             warnings.warn(f"the kernel is not used: {message}", KernelWarning, stacklevel=_caller_stacklevel())
 
 
-def choose_kernel(spark: SparkSession, kernel: KernelMode) -> KernelChoice:
+def choose_kernel(spark: SparkSession | None, kernel: KernelMode) -> KernelChoice:
     """Decide whether a session uses the Java kernel; raise UsageError if it is `on` and Spark does not accept the jar.
 
-    The environment variable TRANSOM_KERNEL replaces `auto`.
+    The environment variable TRANSOM_KERNEL replaces `auto`. Without a session, for a plan that never runs, `auto` means
+    on.
     """
     reason = "kernel='off' was requested"
     if kernel == "auto" and KERNEL_VARIABLE in os.environ:
@@ -67,6 +68,8 @@ def choose_kernel(spark: SparkSession, kernel: KernelMode) -> KernelChoice:
         raise UsageError(f"kernel is one of {', '.join(KERNEL_MODES)}, not {kernel!r}")
     if kernel == "off":
         return KernelChoice(False, reason)
+    if spark is None:
+        return KernelChoice(True)
     reason_not_loaded = load_kernel(spark)
     if reason_not_loaded is None:
         return KernelChoice(True)
@@ -78,7 +81,7 @@ def choose_kernel(spark: SparkSession, kernel: KernelMode) -> KernelChoice:
 
 
 def plan_for_session(
-    spark: SparkSession, kernel: KernelMode, make_plan: Callable[[bool], PhysicalNode]
+    spark: SparkSession | None, kernel: KernelMode, make_plan: Callable[[bool], PhysicalNode]
 ) -> tuple[KernelChoice, PhysicalNode]:
     """Decide whether a session uses the Java kernel, and call `make_plan` with the result to plan the query.
 

@@ -16,7 +16,8 @@ class RunOptions:
     """The options of one run. A replay has no sink and no checkpoint.
 
     `once` processes the available input and stops; with `until` the sources of the catalog then count as complete up
-    to that tick. `on_data_loss` says what to do when Kafka has deleted messages before they were read.
+    to that tick. Rows count from the tick `start` on, and answers from `since` on if it is given. `on_data_loss` says
+    what to do when Kafka has deleted messages before they were read.
     """
 
     start: int = 0
@@ -29,6 +30,7 @@ class RunOptions:
     once: bool = False
     allow_unbounded: bool = False
     on_data_loss: OnDataLoss = "refuse"
+    since: int | None = None
 
     @property
     def allow_data_loss(self) -> bool:

@@ -9,17 +9,17 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from transom.connectors.kafka.offset_counts import OffsetCounts
 from transom.errors import LostRows
 from transom.model.balance import Balance
 from transom.model.reject_reason import RejectReason
+from transom.runtime.checkpoint.balances import LOST_ROWS_HINT, RowTotals
 from transom.spark.input.balance import RowCounts
-
-_LOST_ROWS_HINT = "this is a fault of Transom: report it, and start with a new checkpoint"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Totals of a run so far; the rates and the rows in state are those of the last micro-batch.
+    """RowTotals of a run so far; the rates and the rows in state are those of the last micro-batch.
 
     `refused` counts the rows that the sink refused and that are in its dead letters.
     """
@@ -34,6 +34,14 @@ class Progress:
     refused: Mapping[str, int] = field(default_factory=dict)
     unread: Mapping[str, int] = field(default_factory=dict)
     """By topic, the offsets without a message: deleted by the broker, or transaction markers."""
+    earlier: RowTotals = field(default_factory=RowTotals)
+    """The counts of the same checkpoint before this start."""
+    counted_from: int = 0
+    """The first micro-batch of the checkpoint that was counted; later than 0 if an earlier version began it."""
+    uncounted: int = 0
+    """The number of micro-batches that were committed and, after a kill, not counted."""
+    offsets: Mapping[str, OffsetCounts] = field(default_factory=dict)
+    """At the end of a run, what the offsets are that it has passed, for topics with offsets without a row."""
 
     @property
     def rows_in(self) -> int:
@@ -45,6 +53,11 @@ class Progress:
         """The number of late rows of all sources since the start."""
         return sum(balance.late for balance in self.sources.values())
 
+    @property
+    def totals(self) -> Mapping[str, Balance]:
+        """The balance of each source since the first start of the checkpoint."""
+        return (self.earlier + RowTotals(sources=self.sources)).sources
+
     def with_report(self, report: Mapping[str, Any], counts: RowCounts) -> Progress:
         """Add one more progress report of Spark to the totals; a report that is repeated or idle adds nothing.
 
@@ -55,17 +68,20 @@ class Progress:
             return self
         seconds = max(report.get("batchDuration", 0), 1) / 1000
         new = batch_balances(report, counts)
-        rows_out = _rows_out(report)
+        new_rows_out = rows_out(report.get("observedMetrics") or {})
         return Progress(
             report["batchId"],
             {name: self.sources.get(name, Balance()) + new.get(name, Balance()) for name in {**self.sources, **new}},
-            self.rows_out + rows_out,
+            self.rows_out + new_rows_out,
             sum(balance.read for balance in new.values()) / seconds,
-            rows_out / seconds,
+            new_rows_out / seconds,
             _parse_instant(report.get("eventTime", {}).get("watermark")) or self.watermark,
             sum(operator["numRowsTotal"] for operator in report["stateOperators"]),
             self.refused,
             _add_counts(self.unread, _unread_offsets(report)),
+            self.earlier,
+            self.counted_from,
+            self.uncounted,
         )
 
     def lag(self, now: datetime | None = None) -> float | None:
@@ -81,7 +97,11 @@ def batch_balances(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Ba
     `counts` knows the names of its metrics. A source with several readers counts once: the reader with the most missing
     rows represents it.
     """
-    observed = report.get("observedMetrics") or {}
+    return source_balances(report.get("observedMetrics") or {}, counts)
+
+
+def source_balances(observed: Mapping[str, Any], counts: RowCounts) -> dict[str, Balance]:
+    """Return the rows read, used, late and rejected in a micro-batch, by source, from Spark's metrics by name."""
     balances = {
         name: max(readers, key=lambda balance: abs(balance.missing))
         for name, readers in counts.balances(observed).items()
@@ -102,13 +122,13 @@ def find_lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | N
                 return LostRows(
                     f"the rows of {name} in micro-batch {report['batchId']} do not add up: {balance}",
                     detail=f"rows missing: {balance.missing:,}",
-                    hint=_LOST_ROWS_HINT,
+                    hint=LOST_ROWS_HINT,
                 )
     dropped = sum(operator["numRowsDroppedByWatermark"] for operator in report["stateOperators"])
     if dropped:
         return LostRows(
             f"Spark dropped {dropped:,} rows in micro-batch {report['batchId']} that were not late when they were read",
-            hint=_LOST_ROWS_HINT,
+            hint=LOST_ROWS_HINT,
         )
     return None
 
@@ -132,9 +152,9 @@ def batch_record(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Any]
     }
 
 
-def _rows_out(report: Mapping[str, Any]) -> int:
-    """Return the number of answer rows in a progress report; 0 if the report lacks this metric."""
-    answer = (report.get("observedMetrics") or {}).get("transom_answer")
+def rows_out(observed: Mapping[str, Any]) -> int:
+    """Return the number of answer rows among Spark's metrics by name; 0 if this metric is missing."""
+    answer = observed.get("transom_answer")
     if answer is None:
         return 0
     rows = answer["rows"] if isinstance(answer, Mapping) or hasattr(answer, "asDict") else answer[0]

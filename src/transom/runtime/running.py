@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import tempfile
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,14 +17,17 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from transom.errors import LostRows
+from transom.errors import Fenced, LostRows, RunWarning, TransomError
+from transom.runtime.accounts import RowAccounts
 from transom.runtime.checkpoint.checkpoint import Checkpoint
+from transom.runtime.checkpoint.handover import mark_withheld
 from transom.runtime.checkpoint.lock import CheckpointLock
-from transom.runtime.checkpoint.source_files import changed_files
+from transom.runtime.checkpoint.logs.source_files import changed_files
 from transom.runtime.failures import translate_error
 from transom.runtime.job import Job
 from transom.runtime.progress import Progress, find_lost_rows
 from transom.runtime.sinks.dead_letters import SinkDeadLetters
+from transom.runtime.sinks.sink import Sink
 from transom.spark.event_time import EPOCH, TickTime
 from transom.spark.input.balance import RowCounts
 
@@ -37,15 +42,19 @@ MAX_PENDING_REPORTS = 1000
 class BatchGate:
     """Gate before the delivery of each micro-batch; once closed, it blocks the next one."""
 
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        """Create an open gate, which lets micro-batches pass and records digests of Spark's logs in `checkpoint`."""
+    def __init__(self, checkpoint: Checkpoint, accounts: RowAccounts) -> None:
+        """Create an open gate, which lets micro-batches pass and records digests of Spark's logs in `checkpoint`.
+
+        `accounts` counts the rows of each micro-batch.
+        """
         self._checkpoint = checkpoint
+        self.accounts = accounts
         self._closed = threading.Event()
         self.batch_waiting = threading.Event()
         """Set when a micro-batch waits at the closed gate: the one before it is committed."""
 
     def wrap(self, deliver: Callable[[DataFrame, int], None]) -> Callable[[DataFrame, int], None]:
-        """Wrap a `foreachBatch` callback so that it records the digests of Spark's logs first.
+        """Wrap a `foreachBatch` callback so that it records the digests of Spark's logs first, and counts the rows.
 
         It waits while the gate is closed.
         """
@@ -53,10 +62,13 @@ class BatchGate:
         def pass_through(frame: DataFrame, batch: int) -> None:
             """Deliver a micro-batch or, if the gate is closed, wait until Spark interrupts the query."""
             if self._closed.is_set():
+                mark_withheld(self._checkpoint.folder, batch)
                 self.batch_waiting.set()
                 _wait_for_interrupt(frame)
+            self._checkpoint.verify_epoch()
             self._checkpoint.record_digests()
             deliver(frame, batch)
+            self.accounts.count_computed(batch)
 
         return pass_through
 
@@ -85,6 +97,7 @@ class Running:
         checkpoint: Checkpoint,
         gate: BatchGate,
         lock: CheckpointLock,
+        accounts: RowAccounts,
         counts: RowCounts,
         dead_letters: SinkDeadLetters | None = None,
     ) -> None:
@@ -97,11 +110,13 @@ class Running:
         self.resumed = resumed
         self.reports: deque[Mapping[str, Any]] = deque(maxlen=MAX_PENDING_REPORTS)
         """Spark's reports of micro-batches that have not been logged yet."""
-        self.last_progress = Progress()
+        self.last_progress = accounts.progress()
         """The last result of `progress`, without the refused rows."""
         self.counts = counts
         """Which metrics of the reports count the rows of which source."""
+        self.accounts = accounts
         self._lost: LostRows | None = None
+        self._fenced: Fenced | None = None
         self._dead_letters = dead_letters
         self._checkpoint = checkpoint
         self._gate = gate
@@ -119,10 +134,23 @@ class Running:
                 self.progress()
             except Exception:  # the session is gone; `wait` raises the reason
                 break
-            with contextlib.suppress(OSError):  # a full disk stops the query itself
+            if self._is_fenced():
+                break
+            with contextlib.suppress(OSError, Fenced):  # a full disk stops the query itself
                 self._lock.while_held(self._checkpoint.record_digests)
             time.sleep(REPORT_INTERVAL)
+        if self._is_fenced():
+            with contextlib.suppress(Exception):  # the session may be gone
+                self.stream.stop()
         self._release_lock()
+
+    def _is_fenced(self) -> bool:
+        """Whether a newer run has taken over the checkpoint while this run holds the lock; `wait` then raises it."""
+        try:
+            self._lock.while_held(self._checkpoint.verify_epoch)
+        except Fenced as error:
+            self._fenced = error
+        return self._fenced is not None
 
     def _is_running(self) -> bool:
         """Whether the query is still running; False if its Spark session is gone."""
@@ -133,6 +161,7 @@ class Running:
 
     def _release_lock(self) -> None:
         """Record the digests of the last log files, then release the checkpoint's lock."""
+        self._is_fenced()
         with contextlib.suppress(Exception):
             self._lock.while_held(self._checkpoint.record_digests)
         self._lock.release()
@@ -160,10 +189,20 @@ class Running:
     def _stop_on_lost_rows(self, report: Mapping[str, Any]) -> None:
         """Stop the query if a micro-batch lost rows, and mark the checkpoint so that no run continues it."""
         lost = find_lost_rows(report, self.counts)
+        if lost is None:
+            lost = self._count(report)
         if lost is not None and self._lost is None:
             self._lost = lost
             self._checkpoint.mark_lost_rows(str(lost))
             self.stream.stop()
+
+    def _count(self, report: Mapping[str, Any]) -> LostRows | None:
+        """Keep the counts of a micro-batch in the checkpoint; return the error if its rows do not add up."""
+        try:
+            self._lock.while_held(lambda: self.accounts.count_reported(report))
+        except LostRows as lost:
+            return lost
+        return None
 
     def changed_files(self) -> list[Path]:
         """The source files that were modified after they were read, which the run does not read again."""
@@ -193,16 +232,29 @@ class Running:
                 ended = bool(self.stream.awaitTermination(seconds))
         except Exception as error:
             self._release_lock()
-            translated = translate_error(error)
+            translated = self._fenced or translate_error(error, self._folders())
             if translated is None:
                 raise
             raise translated from error
         if ended:
-            self.progress()
+            self._explain_offsets()
             self._release_lock()
+        if self._fenced is not None:
+            raise self._fenced
         if self._lost is not None:
             raise self._lost
         return ended
+
+    def _folders(self) -> list[Path]:
+        """List the local folders that the run writes: its checkpoint, its sink, and Spark's local folder."""
+        folders = [self.job.options.folder]
+        sink = Sink.read(self.job.options.sink)
+        if sink.folder is not None and "://" not in str(sink.folder):
+            folders.append(Path(str(sink.folder).removeprefix("file:")))
+        with contextlib.suppress(Exception):  # over Spark Connect, the folder is on the server
+            local = self.stream._jsq.sparkSession().conf().get("spark.local.dir", tempfile.gettempdir())
+            folders += [Path(name) for name in str(local).split(",")]
+        return folders
 
     def stop(self, patience: float = STOP_TIMEOUT) -> None:
         """Stop between two micro-batches, so that a restart can resume.
@@ -216,7 +268,21 @@ class Running:
             if self._gate.batch_waiting.wait(0.1):
                 break
         self.stream.stop()
+        self._explain_offsets()
         self._release_lock()
+
+    def _explain_offsets(self) -> None:
+        """Add to the progress of an ended run what the offsets without a row are, as far as brokers can say."""
+        progress = self.progress()
+        if self._lost is None and self._fenced is None and not progress.offsets:
+            try:
+                offsets = self.accounts.explain_offsets(progress)
+            except LostRows as lost:
+                self._lost = lost
+            except TransomError as error:
+                warnings.warn(f"the offsets without a row are not explained: {error.message}", RunWarning, stacklevel=2)
+            else:
+                self.last_progress = replace(self.last_progress, offsets=offsets)
 
     def _is_processing(self, batch: int | None) -> bool:
         """Whether the micro-batch with the number `batch` is still being processed."""

@@ -9,7 +9,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from transom.runtime.checkpoint.settings import STATE_FORMAT
 from transom.spark.session import SETTINGS
+
+OWN_SETTINGS = {STATE_FORMAT: "2"}
+"""Settings of the sessions that the command line starts, which new checkpoints record."""
 
 
 def get_session(master: str | None = None, partitions: int | None = None) -> SparkSession:
@@ -32,7 +36,7 @@ def get_session(master: str | None = None, partitions: int | None = None) -> Spa
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.ui.enabled", "false")
         builder = builder.config("spark.sql.shuffle.partitions", str(partitions or os.cpu_count() or 2))
         builder = builder.config("spark.ui.showConsoleProgress", "false")
-    for name, value in SETTINGS.items():
+    for name, value in (SETTINGS | OWN_SETTINGS).items():
         builder = builder.config(name, value)
     level = os.environ.get("TRANSOM_SPARK_LOG", "OFF")
     if level == "OFF":

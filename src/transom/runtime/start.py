@@ -18,18 +18,23 @@ from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.physical.nodes.node import ReadClock
 from transom.physical.nodes.walk import walk
+from transom.runtime.accounts import RowAccounts
 from transom.runtime.checkpoint.checkpoint import SPARK_FOLDER, Checkpoint
 from transom.runtime.checkpoint.fingerprint import check_fingerprint, fingerprint
+from transom.runtime.checkpoint.handover import clear_withheld, refuse_handed_over
 from transom.runtime.checkpoint.local_files import local_file_manager
 from transom.runtime.checkpoint.lock import CheckpointLock
+from transom.runtime.checkpoint.notes import notes
+from transom.runtime.checkpoint.settings import applied, settings_for
 from transom.runtime.dataframe import dataframe
 from transom.runtime.job import Job
 from transom.runtime.running import BatchGate, Running
 from transom.runtime.sinks.dead_letters import SinkDeadLetters
-from transom.runtime.sinks.delivery import batch_delivery, check_ledger
+from transom.runtime.sinks.delivery import batch_delivery, check_ledger, claim_sink
 from transom.runtime.sinks.folder import FolderWriter, uses_spark_sink
 from transom.runtime.sinks.sink import Sink
 from transom.runtime.topics import check_topics, source_topics
+from transom.runtime.upgrade.takeover import table_takeover
 from transom.spark.columns import TICK
 from transom.spark.event_time import TickTime
 from transom.spark.input.balance import RowCounts
@@ -66,11 +71,17 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
     lock = CheckpointLock(options.folder).acquire()
     try:
         checkpoint = Checkpoint.open(spark, options.folder)
-        resumed = check_fingerprint(options.folder, current, job.text, spark_started=checkpoint.started)
+        refuse_handed_over(options.folder)
+        settings = settings_for(spark, options.folder)
+        resumed = check_fingerprint(
+            options.folder, current, job.text, spark_started=checkpoint.started, notes=notes(job, settings)
+        )
         checkpoint.check()
+        checkpoint.take_over()
         warn_of_file_order(user_frames)
         check_topics(checkpoint, source_topics(job.sources, user_frames), allow_data_loss=options.allow_data_loss)
-        gate = BatchGate(checkpoint)
+        accounts = RowAccounts(checkpoint, counts, [s for s in job.sources if s.name not in user_frames])
+        gate = BatchGate(checkpoint, accounts)
         writer = (
             (printable(shown_times(frame, job.catalog.calendar)) if sink.kind == "console" else frame)
             .observe(ANSWER_METRIC, F.count(F.lit(1)).alias("rows"))
@@ -81,14 +92,16 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         if options.once:
             writer = writer.trigger(availableNow=True)
         dead_letters = SinkDeadLetters(options.folder, sink.kind)
-        writer = _attach_sink(writer, sink, spark, checkpoint, gate, spark_sink, dead_letters)
+        writer = _attach_sink(writer, sink, spark, checkpoint, gate, spark_sink, dead_letters, job)
         checkpoint.record_digests()
-        with local_file_manager(spark):
+        clear_withheld(options.folder)
+        with local_file_manager(spark), applied(spark, settings):
             stream = writer.start()
+        accounts.attach(stream)
     except BaseException:
         lock.release()
         raise
-    return Running(stream, job, resumed, checkpoint, gate, lock, counts, dead_letters)
+    return Running(stream, job, resumed, checkpoint, gate, lock, accounts, counts, dead_letters)
 
 
 def shown_times(frame: DataFrame, calendar: Calendar) -> DataFrame:
@@ -110,31 +123,38 @@ def _attach_sink(
     gate: BatchGate,
     spark_sink: bool,
     dead_letters: SinkDeadLetters,
+    job: Job,
 ) -> Any:
     """Attach a sink to a Spark stream writer.
 
     For a folder, `spark_sink` means Spark's file sink instead of FolderWriter.
     """
+    takeover = table_takeover(spark, job, checkpoint)
     if sink.address is None and (sink.folder is None or spark_sink):
         return sink.attach(writer)
     run = checkpoint.run_id()
     if sink.folder is not None:
         folder = FolderWriter(spark, sink, run)
+        folder.take_over()
         folder.check_not_ahead(checkpoint.logs.planned)
+        folder.on_computed = gate.accounts.count_computed
         folder.on_files_added = checkpoint.file_counter(str(sink.folder), len(folder.batches()))
         return writer.foreachBatch(gate.wrap(folder))
+    epoch = claim_sink(sink, run)
     if checkpoint.started:
         check_ledger(sink, run, checkpoint.logs.planned)
-    deliver = batch_delivery(sink, run, dead_letters)
-    return writer.foreachBatch(deliver if getattr(spark, "_jvm", None) is None else gate.wrap(deliver))
+    if getattr(spark, "_jvm", None) is None:  # the callback runs in the server, which gets a copy of it
+        return writer.foreachBatch(batch_delivery(sink, run, dead_letters, epoch=epoch))
+    deliver = batch_delivery(sink, run, dead_letters, gate.accounts.count_computed, epoch, takeover)
+    return writer.foreachBatch(gate.wrap(deliver))
 
 
 def _check_backlog(job: Job) -> None:
     """Raise UsageError for a run that would first have to catch up on more than MAX_BACKLOG_WINDOWS windows."""
     now = last_completed_tick(job.catalog.calendar)
     for node in walk(job.plan):
-        if isinstance(node, ReadClock) and node.schedule.periods:
-            windows = (now - node.schedule.first) // min(node.schedule.periods)
+        if isinstance(node, ReadClock) and not node.schedule.is_single:
+            windows = (now - node.schedule.first) // node.schedule.shortest
             if windows > MAX_BACKLOG_WINDOWS:
                 raise UsageError(
                     f"a live run from tick {node.schedule.first} has {windows:,} windows behind it already",

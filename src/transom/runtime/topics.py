@@ -60,6 +60,23 @@ def check_topics(checkpoint: Checkpoint, topics: Sequence[Kafka | KafkaTopic], *
             _report_data_loss(source.topic, lost_ranges, allow_data_loss=allow_data_loss and isinstance(source, Kafka))
 
 
+def warn_of_deleted_history(topics: Sequence[Kafka | KafkaTopic]) -> None:
+    """Warn that a run which begins in history cannot read messages that the broker has deleted."""
+    if importlib.util.find_spec("confluent_kafka") is None:
+        return
+    for source in topics:
+        from transom.connectors.kafka.positions import topic_positions
+
+        count = sum(topic_positions(source).first.values())
+        if count:
+            warnings.warn(
+                f"the broker has deleted {count:,} older messages of {source.topic}: the first answers lack those that "
+                "their windows reach",
+                RunWarning,
+                stacklevel=2,
+            )
+
+
 def _deleted_offsets(ends: Sequence[Any], topic: str, first: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
     """Yield the partitions whose unread messages were deleted: (partition, next offset to read, first offset left)."""
     positions: dict[str, int] = next((end[topic] for end in ends if isinstance(end, dict) and topic in end), {})

@@ -13,7 +13,6 @@ pytest.importorskip("pyspark")
 import transom
 from tests.cases import Case, catalog_of, inputs_of
 from tests.covering import cases
-from tests.gate.thin import thinned
 from tests.oracle.compare import same
 from tests.spark.golden.cases import KERNEL, REPLAYS, WHOLE, replayed, splits_of, streams
 from tests.spark.together import Relational, differences, found_answers
@@ -87,7 +86,8 @@ def test_replay(spark: Any, kernel: KernelMode) -> None:
     assert differences(spark, some, None, kernel, wrong) == {}
 
 
-@pytest.mark.parametrize("kernel", thinned(KERNEL, 2))
+@pytest.mark.nightly
+@pytest.mark.parametrize("kernel", KERNEL)
 def test_without_the_index(spark: Any, kernel: KernelMode) -> None:
     """Without the index other plans are chosen, mostly native ones; a query for windows has no index to leave out."""
     some = [case.name for case in (TUPLES if WHOLE else TUPLES[KERNEL.index(kernel) :: 2])]

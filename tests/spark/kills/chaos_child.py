@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -24,8 +25,11 @@ from transom.runtime.start import Running
 from transom.runtime.verify.micro_batches import read_streams, table_frames
 
 
-def session(more: str = "") -> SparkSession:
-    """A session as a query that is killed has it; `more` is said to its JVM."""
+def session(more: str = "", jars: str = "", settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A session as a query that is killed has it; `more` is said to its JVM, `jars` are loaded into it.
+
+    `settings` replace those of the session.
+    """
     builder = SparkSession.builder.master("local[2]").appName("transom chaos")
     own = {
         "spark.sql.shuffle.partitions": "2",
@@ -33,16 +37,20 @@ def session(more: str = "") -> SparkSession:
         "spark.driver.extraJavaOptions": options(more),
         "spark.log.level": "OFF",
     }
-    for name, value in (SETTINGS | own).items():
+    if jars:
+        own["spark.jars"] = jars
+    for name, value in (SETTINGS | own | dict(settings or {})).items():
         if "checkpointFileManager" not in name:  # what is killed writes its files as a user's query does
             builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
-def begin(spark: SparkSession, shape: str, kernel: KernelMode, seed: int, ticks: int, folder: Path) -> Running:
-    """The query, started or gone on with."""
+def begin(
+    spark: SparkSession, shape: str, kernel: KernelMode, seed: int, ticks: int, folder: Path, sink: str = ""
+) -> Running:
+    """The query, started or gone on with; without another `sink`, it writes to FOLDER/out."""
     asked = KILLABLE[shape]
-    sink, checkpoint = f"parquet:{folder / 'out'}", folder / "checkpoint"
+    sink, checkpoint = sink or f"parquet:{folder / 'out'}", folder / "checkpoint"
     if isinstance(asked, Linked):
         statements = asked.sources(spark, folder / "in")
         until = asked.until(ticks)

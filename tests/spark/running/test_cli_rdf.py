@@ -37,6 +37,7 @@ def park(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.nightly
 def test_a_replay_shows_what_a_simulation_shows(spark: Any, park: Path) -> None:
     for name in ("listing1.rq", "listing2.rq", "restless.rq", *MORE):
         for more in ([], ["--start", "600", "--until", "2 s"]) if name == "order.rq" else ([],):
@@ -49,6 +50,24 @@ def test_a_replay_shows_what_a_simulation_shows(spark: Any, park: Path) -> None:
             assert path.startswith("kernel: off, " if asked == "off" else ("kernel: stateful", "kernel: not needed"))
             assert rest == wanted.stderr.splitlines(), name
             assert len(found.stdout.splitlines()) > 2
+
+
+def test_a_bad_line_is_rejected_on_spark_as_in_the_reference(spark: Any, tmp_path: Path) -> None:
+    lines = ['<http://ex/a> <http://ex/t> "10" .', "no statement", "<http://ex/a> <http://ex/p> _:x .", "neither"]
+    (tmp_path / "s.nt").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "catalog.yaml").write_text(
+        "prefixes: {'': 'http://ex/'}\nrdf: {s: {stream: 'http://ex/s', files: s.nt, time: 'http://ex/t'}}\n", "utf-8"
+    )
+    query = tmp_path / "q.rq"
+    query.write_text("SELECT ?y FROM STREAM <http://ex/s> WINDOW RANGE 9 S SLIDE WHERE { ?x :p ?y }", "utf-8")
+    simulated, replayed = transom("simulate", query), transom("replay", query)
+    assert (replayed.returncode, replayed.stdout) == (0, simulated.stdout)
+    (warning,) = simulated.stderr.splitlines()
+    assert warning.startswith(f"warning: rejected messages of s: 2 not RDF; the first is {tmp_path / 's.nt'}:2: ")
+    assert replayed.stderr.splitlines()[1:] == [warning]
+    out = f"jsonl:{tmp_path / 'out'}"
+    ran = transom("run", query, "--once", "--until", "99", "--checkpoint", tmp_path / "k", "--output", out)
+    assert (ran.returncode, ran.stderr.splitlines()[-1]) == (0, "s: 4 read = 2 used + 0 late + 2 rejected (2 not RDF)")
 
 
 def test_replays_into_files(spark: Any, park: Path, tmp_path: Path) -> None:
@@ -115,7 +134,8 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
         done = transom(*words)
         assert done.returncode == 0, done.stderr
         assert said in done.stderr
-        assert ("(1 not RDF)" in done.stderr) == ("18" in said)
+        rejected = [line for line in done.stderr.splitlines() if "(1 not RDF)" in line]
+        assert [line.split(":")[0] for line in rejected] == ["td" if "18" in said else "td, since the first start"]
         told = spark.read.parquet(str(tmp_path / "out")).selectExpr(
             "(unix_millis(tick) - 1717221600001) AS tick_number", "change", "x AS c0", "y AS c1", "z AS c2"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from pyspark import __version__ as SPARK_VERSION
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.servers import Kafka, KafkaTopic
 from transom.catalog.sources import Files, FileVersions, FromQuery, Generator, StatementTemplate, Table
-from transom.connectors.private_files import make_folder
 from transom.errors import CheckpointError
 from transom.machines.windows.window import WindowSpec
 from transom.model.geometry.regions import Region
@@ -24,16 +23,21 @@ from transom.physical.nodes.node import is_node
 from transom.physical.nodes.rdf import TableToChanges
 from transom.physical.nodes.walk import walk
 from transom.runtime.checkpoint.node_codes import NODE_CODES
+from transom.runtime.checkpoint.remembered import PLAN_FILE, QUERY, VERSIONS, read_remembered
+from transom.runtime.checkpoint.sealed import write_sealed
 from transom.runtime.job import Job
 from transom.version import __version__
 
-PLAN_FILE = "plan.json"
 RUN_ID_FILE = "id"
 """The file with the run id; checkpoints of runs with one of Spark's own sinks do not have it."""
 FINGERPRINT_FORMAT = 4
 """The version of the state layout. Increase it when a release cannot continue the state of the previous one."""
 SOURCE_OF = "the source of "
 """The prefix of entries that say where the rows of an extent come from."""
+
+_EXTENT = "extent "
+_EXTENT_FIELDS = ("declaration", "every", "sites", "order", "lateness", "idle_after", "iri")
+"""The fields of an extent, as an entry of the fingerprint lists them."""
 
 
 def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
@@ -53,6 +57,8 @@ def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
         "index": options.index,
         "approximate_sums": options.approximate_sums,
     }
+    if options.since is not None:
+        entries["since"] = options.since
     for source in job.sources:
         entries |= _source_entry(source, job, from_catalog=source.name not in user_sources)
     entries |= {f"region {region.name}": _region_digest(region) for region in _regions_in(job.plan)}
@@ -69,7 +75,7 @@ def _source_entry(extent: Extent, job: Job, *, from_catalog: bool) -> dict[str, 
     name = extent.name
     settings = [extent.declaration, extent.every, list(map(str, extent.sites)), list(extent.order)]
     iri = [extent.iri] if extent.holds_statements else []
-    entries: dict[str, Any] = {f"extent {name}": [*settings, extent.lateness, extent.idle_after, *iri]}
+    entries: dict[str, Any] = {f"{_EXTENT}{name}": [*settings, extent.lateness, extent.idle_after, *iri]}
     if extent.position is not None or extent.forget_after:
         entries[f"objects of {name}"] = _object_settings(extent)
     if columns := _file_columns(extent):
@@ -113,14 +119,16 @@ def absolute_paths(paths: Sequence[str], folder: Path | None) -> list[str]:
 
 
 def _file_columns(extent: Extent) -> list[Any]:
-    """Return the mapping of file columns to attributes and the time format; empty if the catalog declares neither."""
+    """Return what maps cells of files to values: columns, time format and marks of CSV; empty if all are default."""
     source = extent.source
     if not isinstance(source, Files | FileVersions):
         return []
     time_format = source.time_format if isinstance(source, Files) else None
-    if not source.fields and not time_format:
-        return []
-    return [[list(pair) for pair in source.fields], time_format and time_format.text]
+    marks = [source.delimiter, source.decimal]
+    columns = [[list(pair) for pair in source.fields], time_format and time_format.text]
+    if marks != [",", "."]:
+        return [*columns, *marks]
+    return columns if source.fields or time_format else []
 
 
 def _object_settings(extent: Extent) -> list[Any]:
@@ -150,7 +158,7 @@ def _region_digest(region: Region) -> str:
 def plan_shape(value: Any) -> Any:
     """Convert a plan to JSON values for the fingerprint: all that its state depends on.
 
-    Reasons and state bounds are left out. The names of nodes and fields are for messages only; `_identity` ignores
+    Reasons and state bounds are left out. The names of nodes and fields are for messages only; `node_identity` ignores
     them.
     """
     if is_node(value):
@@ -166,73 +174,77 @@ def plan_shape(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int) else str(value)
 
 
-def _identity(value: Any) -> Any:
+def node_identity(value: Any) -> Any:
     """Return the part of a fingerprint entry that must not change: node codes, executors and field values.
 
     Names are left out.
     """
     if isinstance(value, dict) and "code" in value:
-        return [value["code"], value["executor"], *map(_identity, value["fields"].values())]
-    return [_identity(part) for part in value] if isinstance(value, list) else value
+        return [value["code"], value["executor"], *map(node_identity, value["fields"].values())]
+    return [node_identity(part) for part in value] if isinstance(value, list) else value
 
 
-def check_fingerprint(folder: Path, current: dict[str, Any], query_text: str, *, spark_started: bool = False) -> bool:
+def check_fingerprint(
+    folder: Path,
+    current: dict[str, Any],
+    query_text: str,
+    *,
+    spark_started: bool = False,
+    notes: Mapping[str, Any] | None = None,
+) -> bool:
     """Check that a checkpoint fits the query; return False if it had no fingerprint, which is then written.
 
-    Raises CheckpointError that names what changed, or if there is none although Spark has written its part.
+    Raises CheckpointError that names what changed, or if there is none although Spark has written its part. A new
+    checkpoint also gets `notes`, entries that are never compared.
     """
     file = folder / PLAN_FILE
-    try:
-        recorded = json.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        if spark_started:
-            raise CheckpointError(
-                f"{file} is missing, which says what query the checkpoint belongs to",
-                hint="put it back from a copy, or start with a new checkpoint",
-            ) from None
-        make_folder(folder)
-        temporary = folder / f"{PLAN_FILE}.{os.getpid()}"  # a kill must not leave a truncated file
-        temporary.write_text(
-            json.dumps({"query": query_text, "made by": _versions(), **current}, indent=1, ensure_ascii=False), "utf-8"
-        )
-        temporary.replace(file)
+    if not spark_started and not file.exists():
+        write_sealed(file, {QUERY: query_text, VERSIONS: versions_in_use(), **(notes or {}), **current})
         return False
-    except ValueError as error:
-        raise CheckpointError(
-            f"the checkpoint is damaged: {file} is not what Transom wrote",
-            detail=str(error),
-            hint="put it back from a copy, or start with a new checkpoint",
-        ) from error
+    remembered = read_remembered(folder)
+    recorded = remembered.fingerprint
     now = json.loads(json.dumps(current))
     if recorded.get("format") != now.get("format"):
         raise CheckpointError(
             f"the checkpoint {folder} has format {recorded.get('format')}; this version of Transom writes format "
             f"{now.get('format')} and cannot continue it",
-            detail=f"made by {_made_by(recorded)}",
+            detail=f"made by {remembered.made_by}",
             hint="start with a new checkpoint, or continue with the version that made this one",
         )
-    names = [name for name in {**recorded, **now} if name not in ("query", "made by")]
-    changed = [name for name in names if _identity(recorded.get(name)) != _identity(now.get(name))]
+    changed = changed_entries(recorded, now)
     if changed:
-        parts = "; ".join(_difference(name, recorded.get(name), now.get(name)) for name in changed)
+        parts = "; ".join(changed.values())
         raise CheckpointError(
             f"the checkpoint {folder} belongs to another query: changed {'is' if len(changed) == 1 else 'are'} "
             + ", ".join(changed),
-            detail=f"{parts}; it was made by: {recorded.get('query', '').strip()}",
+            detail=f"{parts}; it was made by: {remembered.query.strip()}",
             hint="start with a new folder, or run the query as it was",
         )
     return True
 
 
-def _made_by(recorded: dict[str, Any]) -> str:
-    """Return the versions of Transom and Spark that made a checkpoint, as text for messages."""
-    made: Any = recorded.get("made by")
-    if not isinstance(made, dict):
-        return "an earlier version"
-    return f"Transom {made.get('transom')} on Spark {made.get('spark')}"
+def check_format(folder: Path) -> None:
+    """Raise CheckpointError if a checkpoint is missing, damaged, or was made by a version with another state layout."""
+    remembered = read_remembered(folder)
+    version = remembered.fingerprint.get("format")
+    if version != FINGERPRINT_FORMAT:
+        raise CheckpointError(
+            f"the checkpoint {folder} has format {version}, and this version of Transom reads format "
+            f"{FINGERPRINT_FORMAT}",
+            detail=f"made by {remembered.made_by}",
+            hint="use the version that made it",
+        )
 
 
-def _versions() -> dict[str, str]:
+def changed_entries(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
+    """Return the entries of a fingerprint that differ, by name, with a description of each first difference."""
+    changed = [
+        name for name in {**recorded, **now} if node_identity(recorded.get(name)) != node_identity(now.get(name))
+    ]
+    return {name: _difference(name, recorded.get(name), now.get(name)) for name in changed}
+
+
+def versions_in_use() -> dict[str, str]:
     """Return the versions of Transom and Spark in use, which are recorded in new checkpoints."""
     return {"transom": __version__, "spark": SPARK_VERSION}
 
@@ -243,12 +255,16 @@ def _difference(name: str, recorded: Any, now: Any) -> str:
         if recorded["executor"] != now["executor"]:
             return _difference(f"{name}, {now['node']}.executor", recorded["executor"], now["executor"])
         for field, before, after in zip(now["fields"], recorded["fields"].values(), now["fields"].values()):
-            if _identity(before) != _identity(after):
+            if node_identity(before) != node_identity(after):
                 return _difference(f"{name}, {now['node']}.{field}", before, after)
-    if isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now) and _is_nested(recorded):
+    if isinstance(recorded, list) and isinstance(now, list) and len(recorded) == len(now):
         pairs = enumerate(zip(recorded, now))
-        index = next(index for index, (before, after) in pairs if _identity(before) != _identity(after))
-        return _difference(f"{name}[{index}]", recorded[index], now[index])
+        index = next(index for index, (before, after) in pairs if node_identity(before) != node_identity(after))
+        if name.startswith(_EXTENT):
+            name = f"{_EXTENT_FIELDS[index]} of {name.removeprefix(_EXTENT)}"
+            return _difference(name, recorded[index], now[index])
+        if _is_nested(recorded):
+            return _difference(f"{name}[{index}]", recorded[index], now[index])
     first = 0
     if isinstance(recorded, str) and isinstance(now, str):
         different = next((index for index, (before, after) in enumerate(zip(recorded, now)) if before != after), 0)
@@ -278,12 +294,3 @@ def _abbreviate(value: Any, first: int = 0) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = f"...{text[first:]}" if first else text
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def recorded_start(folder: Path) -> int | None:
-    """Return the start tick that a checkpoint records; None if it has no readable fingerprint."""
-    try:
-        start: Any = json.loads((folder / PLAN_FILE).read_bytes())["start"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return start if isinstance(start, int) else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
+from transom.connectors.lock_file import LockHeld, acquire_lock
 from transom.connectors.private_files import make_folder
 from transom.errors import Unavailable
 
@@ -18,7 +18,7 @@ LOCK_FILE = "lock"
 class CheckpointLock:
     """The lock of a checkpoint; it excludes other processes and other runs of this process.
 
-    The lock is advisory and local to this host: another host with the same folder mounted may not see it.
+    The lock is local to this host, and a stopped process loses it. The epoch of the checkpoint excludes all others.
     """
 
     _held: ClassVar[dict[Path, CheckpointLock]] = {}
@@ -39,21 +39,14 @@ class CheckpointLock:
         if earlier is not None and not earlier.in_use():
             earlier.release()
         make_folder(self.folder)
-        handle = os.open(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
-            os.close(handle)
+            handle = acquire_lock(self.folder / LOCK_FILE)
+        except LockHeld as held:
             raise Unavailable(
-                f"the checkpoint {self.folder} is in use by another run" + (f" (process {holder})" if holder else ""),
+                f"the checkpoint {self.folder} is in use by another run"
+                + (f" (process {held.process})" if held.process else ""),
                 hint="stop that run first, or give this one its own checkpoint",
             ) from None
-        except BaseException:
-            os.close(handle)
-            raise
-        os.truncate(handle, 0)
-        os.pwrite(handle, str(os.getpid()).encode(), 0)
         self._handle = handle
         self._held[self.folder] = self
         return self

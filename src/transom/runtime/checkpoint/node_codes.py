@@ -39,6 +39,7 @@ from transom.physical.nodes.windows import (
     Filter,
     IntervalDiff,
     IntervalJoin,
+    PeriodWindow,
     Project,
     ReadScans,
     ReadStream,
@@ -103,5 +104,6 @@ NODE_CODES: dict[type[PhysicalNode], int] = {
     ConstructExec: 45,
     TermsToValues: 46,
     ValuesToTerms: 47,
+    PeriodWindow: 48,
 }
 """A new node takes the next number; the number of a removed node is not reused."""

@@ -32,11 +32,12 @@ from transom.runtime.sinks.dead_letters import RefusedRow, SinkDeadLetters
 from transom.runtime.sinks.kafka import MessageLimit, largest_message, message_limit, write_messages
 from transom.runtime.sinks.mqtt import ID_FIELD, Broker, Outbox
 from transom.runtime.sinks.postgresql import copy_rows
+from transom.runtime.sinks.postgresql_epochs import LEDGER_TABLE, claim_epoch, last_delivered, verify_epoch
+from transom.runtime.sinks.postgresql_takeover import TableTakeover
 from transom.runtime.sinks.sink import Sink
 from transom.spark.columns import quoted
 from transom.spark.event_time import EPOCH
 
-LEDGER_TABLE = "transom_batches"
 MAX_ATTEMPTS = 8
 _SQL_TYPES = {
     "long": "bigint",
@@ -50,18 +51,30 @@ _SQL_TYPES = {
 _JSON_OPTIONS = {"ignoreNullFields": "false", "timeZone": "UTC"}
 
 DeliverBatch = Callable[[DataFrame, int], None]
+OnComputed = Callable[[int], None]
 
 
-def batch_delivery(sink: Sink, run_id: str, dead_letters: SinkDeadLetters) -> DeliverBatch:
+def batch_delivery(
+    sink: Sink,
+    run_id: str,
+    dead_letters: SinkDeadLetters,
+    on_computed: OnComputed = lambda batch: None,
+    epoch: int | None = None,
+    takeover: TableTakeover | None = None,
+) -> DeliverBatch:
     """Build the `foreachBatch` callback for a server sink; rows that the server refuses become dead letters.
 
-    `run_id` makes the ids of messages unique.
+    `run_id` makes the ids of messages unique. `on_computed` is called with the number of a micro-batch before rows that
+    are sent in a transaction are sent. `epoch` is that of `claim_sink`. With `takeover`, the run goes on after an older
+    one, which may still be running.
     """
     address = sink.address or ""
     match sink.kind:
         case "postgresql":
             psycopg = require_library("psycopg", "postgresql", "postgresql")
-            return lambda frame, batch: _to_postgresql(psycopg, address, run_id, frame, batch, dead_letters)
+            return lambda frame, batch: _to_postgresql(
+                psycopg, address, run_id, frame, batch, dead_letters, on_computed, epoch, takeover
+            )
         case "kafka":
             topic = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
             check_access(topic, str(topic), topic.topic)
@@ -185,11 +198,20 @@ def _post(httpx: Any, client: Any, url: str, message_id: str, value: str) -> Non
 
 
 def _to_postgresql(
-    psycopg: Any, address: str, run_id: str, frame: DataFrame, batch: int, dead_letters: SinkDeadLetters
+    psycopg: Any,
+    address: str,
+    run_id: str,
+    frame: DataFrame,
+    batch: int,
+    dead_letters: SinkDeadLetters,
+    on_computed: OnComputed,
+    epoch: int | None,
+    takeover: TableTakeover | None,
 ) -> None:
     """COPY a micro-batch into a PostgreSQL table exactly once, in a transaction that records its number.
 
-    The number and the run id are in a ledger table.
+    The number and the run id are in a ledger table. A transaction of an earlier `epoch` than the newest is refused.
+    With `takeover`, the rows that the older run has answered or will answer are left out.
     """
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     cells = [
@@ -197,6 +219,7 @@ def _to_postgresql(
         for name, kind in kinds.items()
     ]
     rows = frame.select(*cells).collect()
+    on_computed(batch)
     instants = [index for index, kind in enumerate(kinds.values()) if kind == "timestamp"]
     values = [
         [_instant_of_micros(value) if index in instants else value for index, value in enumerate(row)] for row in rows
@@ -209,23 +232,40 @@ def _to_postgresql(
         sql.SQL(f"{{}} {_sql_type(kind)}").format(sql.Identifier(name)) for name, kind in kinds.items()
     )
 
-    def write() -> None:
+    def write(connection: Any) -> None:
         """Write the micro-batch and its number in one transaction, unless the ledger table has the number already."""
+        new = values
+        if takeover is not None:
+            answered, tick = takeover.answered_until(connection, batch), list(kinds).index("tick")
+            new = [] if answered is None else [row for row in values if row[tick] > answered]
+        if epoch is not None:
+            verify_epoch(connection, run_id, epoch)
+        connection.execute(
+            f"CREATE TABLE IF NOT EXISTS {LEDGER_TABLE} (run text, batch bigint, PRIMARY KEY (run, batch))"
+        )
+        connection.execute(sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(target, shape))
+        entry = f"INSERT INTO {LEDGER_TABLE} VALUES (%s, %s) ON CONFLICT DO NOTHING"  # noqa: S608
+        if connection.execute(entry, (run_id, batch)).rowcount == 0:
+            return  # this micro-batch is already in the table
+        copy = sql.SQL("COPY {} ({}) FROM STDIN").format(target, columns)
+        dead_letters.write(batch, copy_rows(psycopg, connection, copy, list(kinds), new))
+
+    in_database(address, write)
+
+
+def in_database(address: str, action: Callable[[Any], None]) -> None:
+    """Run an action in a transaction of the database of a sink, again if the connection fails."""
+    psycopg = require_library("psycopg", "postgresql", "postgresql")
+
+    def run() -> None:
+        """Connect, run the action, and commit."""
         try:
-            with psycopg.connect(**_connection_options(address)) as connection, connection.cursor() as cursor:
-                cursor.execute(
-                    f"CREATE TABLE IF NOT EXISTS {LEDGER_TABLE} (run text, batch bigint, PRIMARY KEY (run, batch))"
-                )
-                cursor.execute(sql.SQL("CREATE TABLE IF NOT EXISTS {} ({})").format(target, shape))
-                cursor.execute(f"INSERT INTO {LEDGER_TABLE} VALUES (%s, %s) ON CONFLICT DO NOTHING", (run_id, batch))  # noqa: S608
-                if cursor.rowcount == 0:
-                    return  # this micro-batch is already in the table
-                copy = sql.SQL("COPY {} ({}) FROM STDIN").format(target, columns)
-                dead_letters.write(batch, copy_rows(psycopg, connection, copy, list(kinds), values))
+            with psycopg.connect(**_connection_options(address)) as connection:
+                action(connection)
         except psycopg.OperationalError as error:
             raise _connection_error(address, error) from None
 
-    with_retries(f"PostgreSQL at {read_address(address, '').host}", write)
+    with_retries(f"PostgreSQL at {read_address(address, '').host}", run)
 
 
 def _connection_options(address: str) -> dict[str, Any]:
@@ -241,6 +281,15 @@ def _connection_error(address: str, error: Exception) -> Exception:
     return OSError(message)
 
 
+def claim_sink(sink: Sink, run_id: str) -> int | None:
+    """Take the next epoch of a run in the database of its sink, which fences its earlier starts; None for others."""
+    if sink.kind != "postgresql":
+        return None
+    epochs: list[int] = []
+    in_database(sink.address or "", lambda connection: epochs.append(claim_epoch(connection, run_id)))
+    return epochs[-1]
+
+
 def check_ledger(sink: Sink, run_id: str, planned: int) -> None:
     """Raise CheckpointError if the database has later micro-batches than `planned`: the checkpoint is an old copy.
 
@@ -249,26 +298,9 @@ def check_ledger(sink: Sink, run_id: str, planned: int) -> None:
     """
     if sink.kind != "postgresql":
         return
-    address = sink.address or ""
-    psycopg = require_library("psycopg", "postgresql", "postgresql")
     delivered: list[int] = []
-
-    def read_ledger() -> None:
-        """Append the number of the run's last micro-batch in the ledger table, or -1, to `delivered`.
-
-        Without a ledger table, nothing happens.
-        """
-        try:
-            with psycopg.connect(**_connection_options(address)) as connection:
-                if connection.execute("SELECT to_regclass(%s)", (LEDGER_TABLE,)).fetchone()[0] is not None:
-                    newest = f"SELECT max(batch) FROM {LEDGER_TABLE} WHERE run = %s"  # noqa: S608
-                    last = connection.execute(newest, (run_id,)).fetchone()[0]
-                    delivered.append(-1 if last is None else last)
-        except psycopg.OperationalError as error:
-            raise _connection_error(address, error) from None
-
-    with_retries(f"PostgreSQL at {read_address(address, '').host}", read_ledger)
-    if delivered and delivered[-1] > planned:
+    in_database(sink.address or "", lambda connection: delivered.append(last_delivered(connection, run_id)))
+    if delivered[-1] > planned:
         raise CheckpointError(
             f"the database is ahead of its checkpoint: {LEDGER_TABLE} has micro-batch {delivered[-1]} of this run, and "
             f"the checkpoint knows of {planned} at most",

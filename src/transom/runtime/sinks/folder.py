@@ -6,12 +6,18 @@ output folder, under names made of the run, the micro-batch and the task. After 
 micro-batch is written again; after a kill later, the remaining files are renamed. A repeated micro-batch is still
 computed, because Spark saves state only for micro-batches that it computes.
 
+Every start of a run takes the next epoch of the folder, an empty file in the staging folder. Staged files and markers
+have the epoch in their names. A run that finds a newer epoch after it has created a marker is fenced, and renames
+nothing. A run that finds a marker of an earlier epoch renames the files of that epoch instead of its own. So of two
+runs, on any hosts, one decides what the micro-batch is.
+
 The file system must rename a file as a whole, or complete an interrupted rename when it is tried again. Local file
 systems, HDFS, and object stores through Hadoop do.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,8 +26,9 @@ from typing import Any
 from py4j.java_gateway import is_instance_of  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
 
-from transom.errors import CheckpointError, UsageError
-from transom.runtime.checkpoint.fingerprint import PLAN_FILE, RUN_ID_FILE
+from transom.errors import CheckpointError, Fenced, UsageError
+from transom.runtime.checkpoint.fingerprint import RUN_ID_FILE
+from transom.runtime.checkpoint.remembered import PLAN_FILE
 from transom.runtime.sinks.sink import FOLDER_FORMATS, Sink
 
 SPARK_METADATA = "_spark_metadata"
@@ -29,6 +36,8 @@ SPARK_METADATA = "_spark_metadata"
 _CHECKSUM_FILE_SYSTEM = "org.apache.hadoop.fs.ChecksumFileSystem"
 _SPARK_FILE_NAME = re.compile(r"part-(\d+)-.*-c(\d+)(\.[^-]+)")
 _STAGING_NAME = "_{name}.staging"
+_KEPT_EPOCHS = 2
+"""Epoch files that are kept, so that a fenced run finds a newer one than its own."""
 
 
 def uses_spark_sink(spark: SparkSession, sink: Sink, checkpoint: Path) -> bool:
@@ -67,48 +76,131 @@ class FolderWriter:
         self.output = _OutputFolder(spark, str(sink.folder))
         self.on_files_added: Callable[[int], None] = lambda files: None
         """Called with the number of files that a micro-batch just added to the folder."""
+        self.on_computed: Callable[[int], None] = lambda batch: None
+        """Called with the number of a micro-batch that is computed, before its files are shown."""
         self._first = True
-        self._before: int | None = None
+        self._later = False
+        """Whether this run has shown a micro-batch already."""
+        self.epoch = 0
+        """The epoch that this start of the run has taken; 0 before it has taken one."""
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Write one micro-batch to the output folder, or complete one that a kill interrupted."""
         output = self.output
-        staged = output.path(output.staging, f"{self.run}-{batch:09}")
-        marker = output.path(output.staging, f"{self.run}-{batch:09}.whole")
-        repeated, self._first = self._first and self._repeated(batch, marker), False
-        if repeated:
+        staged = self._decided(batch) if self._first else None
+        self._first = False
+        if staged is not None:
             frame.write.format("noop").mode("overwrite").save()
+            self.on_computed(batch)
         else:
+            name = f"{self.run}-{batch:09}" + (f"-e{self.epoch}" if self.epoch else "")
+            staged = output.path(output.staging, name)
             writer = frame.write.format(self.format).mode("overwrite")
             writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false").save(staged.toString())
+            self.on_computed(batch)
             if not self._delete_empty_file(staged):
                 output.file_system.delete(staged, True)
                 return  # no marker needed: if the micro-batch is repeated, it is empty again
-            output.file_system.createNewFile(marker)
-        self._publish(staged, batch)
-        if self._before is not None:
-            output.file_system.delete(output.path(output.staging, f"{self.run}-{self._before:09}.whole"), False)
-        self._before = batch
+            staged = self._decide(batch, staged)
+        try:
+            self._publish(staged, batch)
+        except Exception:
+            self.verify()  # a newer run has renamed the files, or deleted them
+            raise
+        if self._later:
+            self._delete_before(batch)
+        self._later = True
 
-    def _repeated(self, batch: int, marker: Any) -> bool:
-        """Whether this micro-batch was completely staged before a kill, as the file `marker` shows.
+    def take_over(self) -> None:
+        """Take the next epoch of the run in this folder, which fences its earlier starts on any host."""
+        output = self.output
+        output.file_system.mkdirs(output.staging)
+        while True:
+            epochs = self._epochs()
+            epoch = max(epochs, default=0) + 1
+            if output.create(self._epoch_file(epoch)):
+                break
+        for earlier in sorted(epochs)[: 1 - _KEPT_EPOCHS]:
+            output.file_system.delete(self._epoch_file(earlier), False)
+        self.epoch = epoch
 
-        Then only renames may be missing. Also creates the folders and deletes old markers. CheckpointError if the
-        folder is ahead of the checkpoint.
+    def _epoch_file(self, epoch: int) -> Any:
+        """Return the path of the empty file that says that a run has taken an epoch."""
+        return self.output.path(self.output.staging, f"{self.run}.epoch-{epoch}")
+
+    def _epochs(self) -> list[int]:
+        """List the epochs of this run in the staging folder, in no order."""
+        names = self.output.names(self.output.staging)
+        return [int(match[1]) for name in names if (match := re.fullmatch(rf"{self.run}\.epoch-(\d+)", name))]
+
+    def verify(self) -> None:
+        """Raise Fenced if a newer start of this run writes the folder now."""
+        newest = max(self._epochs(), default=self.epoch)
+        if newest > self.epoch:
+            raise Fenced(
+                f"{self.output.folder.toString()} was taken over by a newer run of the same checkpoint",
+                detail=f"epoch {newest}; this run has epoch {self.epoch}",
+                hint="leave one of the two runs stopped: whichever is started again takes over",
+            )
+
+    def _marker(self, staged: Any) -> Any:
+        """Return the path of the marker file which says that the files in a staging folder are a whole micro-batch."""
+        return self.output.path(self.output.staging, f"{staged.getName()}.whole")
+
+    def _decide(self, batch: int, staged: Any) -> Any:
+        """Mark the staged files as the whole micro-batch, and return them; or those of an earlier epoch if marked.
+
+        An earlier run that marks its files after this run has looked finds the newer epoch, and is fenced.
+        """
+        output = self.output
+        earlier = self._marked(batch)
+        if earlier is not None:
+            output.file_system.delete(staged, True)
+            return earlier
+        output.file_system.createNewFile(self._marker(staged))
+        self.verify()
+        return staged
+
+    def _marked(self, batch: int) -> Any:
+        """Return the staging folder that a marker declares to be a whole micro-batch; None if there is none.
+
+        Of several, the newest epoch counts: a fenced run may have left a marker, and renamed nothing. Raises Fenced if
+        it is newer than that of this run.
+        """
+        output, epochs = self.output, []
+        for name in output.names(output.staging):
+            match = re.fullmatch(rf"{self.run}-{batch:09}(?:-e(\d+))?\.whole", name)
+            if match:
+                epochs.append((int(match[1] or 0), name.removesuffix(".whole")))
+        if epochs and max(epochs)[0] > self.epoch:
+            self.verify()
+        return output.path(output.staging, max(epochs)[1]) if epochs else None
+
+    def _decided(self, batch: int) -> Any:
+        """Return the files that were completely staged as this micro-batch before a kill; None if there are none.
+
+        Then only renames may be missing. Also creates the folders, and deletes what is left of earlier micro-batches.
+        CheckpointError if the folder is ahead of the checkpoint.
         """
         output = self.output
         output.file_system.mkdirs(output.folder)
         output.file_system.mkdirs(output.staging)
-        for name in output.names(output.staging):
-            match = re.fullmatch(rf"{self.run}-(\d+)\.whole", name)
-            if match and int(match[1]) < batch:
-                output.file_system.delete(output.path(output.staging, name), False)
-        if output.file_system.exists(marker):
-            return True
+        self._delete_before(batch)
+        staged = self._marked(batch)
+        if staged is not None:
+            return staged
         last = self._last_batch()
         if last >= batch:
             raise self._ahead_error(last, f"{batch} is to come")
-        return False
+        return None
+
+    def _delete_before(self, batch: int) -> None:
+        """Delete from the staging folder what is left of the micro-batches before one."""
+        output = self.output
+        for name in list(output.names(output.staging)):
+            match = re.fullmatch(rf"{self.run}-(\d+)(-e\d+)?(\.whole)?", name)
+            if match and int(match[1]) < batch:
+                output.file_system.delete(output.path(output.staging, name), True)
 
     def check_not_ahead(self, planned: int) -> None:
         """Raise CheckpointError if the folder has a micro-batch after `planned`: the checkpoint is an old copy."""
@@ -211,6 +303,17 @@ class _OutputFolder:
             return int(reader.getRecordCount()) == 0
         finally:
             reader.close()
+
+    def create(self, file: Any) -> bool:
+        """Create an empty file; return False if it exists. Of two processes that try, one succeeds."""
+        location = file.toUri()
+        if location.getScheme() != "file":
+            return bool(self.file_system.createNewFile(file))
+        try:
+            os.close(os.open(location.getPath(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+        except FileExistsError:
+            return False
+        return True
 
     def rename(self, file: Any, name: Any) -> bool:
         """Rename a file; return False if the new name exists, because an interrupted rename had copied the file.

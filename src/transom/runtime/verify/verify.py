@@ -85,7 +85,7 @@ def verify(
     report_step, rejected = watch or (lambda _: None), rejected or RejectedRows()
     parsed_splits = [Split.read(text) for text in splits]
     report_step("reading, and evaluating in the reference engine")
-    inputs = query.inputs(None, until, start=start)
+    inputs = query.inputs(None, until, start=start, watch=watch)
     answer = query.evaluate(inputs)
     job = _check_indexed_replay(query, spark, RunOptions(start, until, index=True, kernel=kernel))
     results: Any = job.results

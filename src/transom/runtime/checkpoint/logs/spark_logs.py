@@ -1,7 +1,8 @@
 """Read and check Spark's logs in a checkpoint before a start: Spark silently continues from damaged ones.
 
 `offsets/N` says what micro-batch N reads and is written before it runs, `commits/N` after it. `sources/I/K` lists the
-files that source I has found. Each is text: a line with the version, then JSON. Spark writes each file once.
+files that source I has found. Each is text: a line with the version, then JSON. Spark writes each file once. If the
+sources have names, I is a name, offsets have version 2, and each line of theirs begins with the name and a colon.
 """
 
 from __future__ import annotations
@@ -10,16 +11,20 @@ import hashlib
 import json
 import os
 import re
+import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from transom.errors import CheckpointError
-from transom.runtime.checkpoint.spark_files import SparkFolder
+from transom.runtime.checkpoint.logs.spark_files import SparkFolder
 
 BATCHES_KEPT = 100
 """How many micro-batches Spark's logs keep by default; a kill while Spark deletes older ones may leave gaps."""
+NAMED_OFFSETS = "v2"
+"""The version of offsets whose sources have names."""
 _VERSION_LINE = re.compile(r"\0?v\d+")
 _RESTORE_HINT = (
     "put back a copy of the whole checkpoint, and of its sink from the same time, or start with a new checkpoint and "
@@ -29,10 +34,14 @@ _RESTORE_HINT = (
 
 @dataclass(frozen=True)
 class BatchOffsets:
-    """The content of `offsets/N`: the watermark of the micro-batch and, per source, its end offset."""
+    """The content of `offsets/N`: the watermark of the micro-batch and, per source, its end offset.
+
+    `names` are the names of the sources, empty if they have none.
+    """
 
     watermark: int
     ends: tuple[Any, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,13 @@ def log_files(files: SparkFolder) -> Iterator[str]:
     for log in ("offsets", "commits"):
         yield from (f"{log}/{number}" for number in _log_numbers(files, log))
     for source in files.entries("sources"):
-        if source.isdecimal():
+        if not source.startswith("."):
             yield from (f"sources/{source}/{name}" for name in files.entries(f"sources/{source}") if _is_log(name))
 
 
 def check_logs(files: SparkFolder, digests: Mapping[str, str]) -> SparkLogs:
     """Read all of Spark's logs and compare them with their digests; raise CheckpointError for a damaged file."""
+    _check_digests(files, digests)
     offsets, commits = _log_numbers(files, "offsets"), _log_numbers(files, "commits")
     planned, committed = max(offsets, default=-1), max(commits, default=-1)
     _check_numbers(files, offsets, commits)
@@ -73,15 +83,49 @@ def check_logs(files: SparkFolder, digests: Mapping[str, str]) -> SparkLogs:
     _check_watermarks(files, batches, watermarks)
     width = max((len(batch.ends) for batch in batches.values()), default=0)
     for number, batch in batches.items():
-        if len(batch.ends) != width:
+        if len(batch.ends) != width and not batch.names:
             raise _damage_error(files, f"offsets/{number}", "is cut off: it lacks a source")
     _check_sources(files, digests, batches.get(planned), batches.get(committed))
-    present = set(log_files(files))  # Spark deletes old logs; required ones are checked above
+    ends = batches[committed].ends if committed in batches else ()
+    return SparkLogs(planned, committed, ends)
+
+
+def _check_digests(files: SparkFolder, digests: Mapping[str, str]) -> None:
+    """Raise CheckpointError if a log file was changed; one that Spark has deleted is skipped.
+
+    This comes before all other checks, so that they do not blame a file whose neighbour was changed.
+    """
+    present = set(log_files(files))
     for name, recorded in digests.items():
         if name in present and digest(files.read(name)) != recorded:
             raise _damage_error(files, name, "was changed after it was written")
-    ends = batches[committed].ends if committed in batches else ()
-    return SparkLogs(planned, committed, ends)
+
+
+def answered_watermark(files: SparkFolder) -> int | None:
+    """Return the watermark of the last committed micro-batch, in milliseconds; None if no micro-batch is committed.
+
+    The sink has all answers up to this watermark.
+    """
+    committed = last_committed(files)
+    return None if committed < 0 else batch_watermark(files, committed)
+
+
+def last_committed(files: SparkFolder) -> int:
+    """Return the number of the last committed micro-batch; -1 if there is none."""
+    return max(_log_numbers(files, "commits"), default=-1)
+
+
+def batch_watermark(files: SparkFolder, batch: int) -> int:
+    """Return the watermark that a micro-batch uses, in milliseconds; the sink has all answers up to it afterwards."""
+    return _batch_offsets(files, batch).watermark
+
+
+def batch_partitions(files: SparkFolder, number: int) -> int | None:
+    """Return the number of partitions of state that a micro-batch has used; None if its log does not say."""
+    header = _log_lines(files, f"offsets/{number}")[0]
+    settings = {} if header == "-" else _parse_json(files, f"offsets/{number}", header).get("conf", {})
+    recorded = str(settings.get("spark.sql.shuffle.partitions", ""))
+    return int(recorded) if recorded.isdecimal() else None
 
 
 def _log_numbers(files: SparkFolder, log: str) -> list[int]:
@@ -132,13 +176,18 @@ def _check_metadata(files: SparkFolder, started: bool) -> None:
 
 def _log_lines(files: SparkFolder, name: str) -> list[str]:
     """Return the non-empty lines of a Spark log after its version line; raise CheckpointError if it has none."""
+    return _versioned_lines(files, name)[1]
+
+
+def _versioned_lines(files: SparkFolder, name: str) -> tuple[str, list[str]]:
+    """Return the version of a Spark log and its other non-empty lines; raise CheckpointError if it has no version."""
     try:
         version, *lines = files.read(name).decode("utf-8").split("\n")
     except UnicodeDecodeError:
         raise _damage_error(files, name, "is not text") from None
     if not _VERSION_LINE.fullmatch(version):
         raise _damage_error(files, name, "does not begin with a version" if version else "is empty")
-    return [line for line in lines if line]
+    return version, [line for line in lines if line]
 
 
 def _parse_json(files: SparkFolder, name: str, line: str) -> Any:
@@ -152,13 +201,21 @@ def _parse_json(files: SparkFolder, name: str, line: str) -> Any:
 def _batch_offsets(files: SparkFolder, number: int) -> BatchOffsets:
     """Read from `offsets/N` what micro-batch N reads; raise CheckpointError if the file is cut off."""
     name = f"offsets/{number}"
-    header, *ends = _log_lines(files, name) or [""]
+    version, lines = _versioned_lines(files, name)
+    header, *ends = lines or [""]
     metadata = {} if header == "-" else _parse_json(files, name, header)
     watermark = metadata.get("batchWatermarkMs", 0) if isinstance(metadata, dict) else None
     if not isinstance(watermark, int) or not ends:
         raise _damage_error(files, name, "is cut off")
+    names: list[str] = []
+    if version == NAMED_OFFSETS:
+        parts = [end.partition(":") for end in ends]
+        if not all(colon and offset for _, colon, offset in parts):
+            raise _damage_error(files, name, "is cut off")
+        names, ends = [source for source, _, _ in parts], [offset for _, _, offset in parts]
     # The offsets of a third-party source need not be JSON.
-    return BatchOffsets(watermark, tuple(_parse_json(files, name, end) if end[0] in '{["' else end for end in ends))
+    offsets = tuple(_parse_json(files, name, end) if end[0] in '{["' else end for end in ends)
+    return BatchOffsets(watermark, offsets, tuple(names))
 
 
 def _committed_watermark(files: SparkFolder, number: int) -> int:
@@ -191,7 +248,7 @@ def _check_sources(
     the existence of the files is not checked.
     """
     lists: dict[str, list[int]] = {}
-    for source in sorted(int(name) for name in files.entries("sources") if name.isdecimal()):
+    for source in sorted((name for name in files.entries("sources") if not name.startswith(".")), key=_source_order):
         folder = f"sources/{source}"
         names = [name for name in files.entries(folder) if _is_log(name)]
         entries = [entry for name in names for entry in _file_entries(files, f"{folder}/{name}")]
@@ -209,13 +266,62 @@ def _check_sources(
             lists[folder] = sorted(numbers)
     if planned is None:
         return
+    for folder, unread in _unread_lists(planned, committed, [*lists]):
+        _check_files_exist(files, folder, unread)
+
+
+def _source_order(name: str) -> tuple[int, str]:
+    """Return the key by which the folders of sources are sorted: numbers by value, then names."""
+    return (int(name), "") if name.isdecimal() else (sys.maxsize, name)
+
+
+def _unread_lists(
+    planned: BatchOffsets, committed: BatchOffsets | None, lists: Sequence[str]
+) -> Iterator[tuple[str, range]]:
+    """Yield the folders of file lists, each with the numbers of the lists that the next micro-batch must read.
+
+    Without names, the n-th offset of a source of files belongs to the n-th folder; nothing is known if their numbers
+    differ.
+    """
+    if planned.names:
+        done = dict(zip(committed.names, committed.ends)) if committed is not None else {}
+        for name, end in zip(planned.names, planned.ends):
+            if f"sources/{name}" in lists and _log_offset(end) >= 0:
+                yield f"sources/{name}", range(_log_offset(done.get(name)) + 1, _log_offset(end) + 1)
+        return
     before = committed.ends if committed is not None else ("-",) * len(planned.ends)
     spans = [
         (_log_offset(start), _log_offset(end)) for start, end in zip(before, planned.ends) if _log_offset(end) >= 0
     ]
     if len(spans) == len(lists):
-        for folder, (done, last) in zip(lists, spans):
-            _check_files_exist(files, folder, range(done + 1, last + 1))
+        yield from ((folder, range(start + 1, end + 1)) for folder, (start, end) in zip(lists, spans))
+
+
+def topic_positions(files: SparkFolder, batch: int) -> dict[str, dict[str, int]]:
+    """Return the offsets at which a micro-batch ends, by Kafka topic and partition; the first offsets for -1.
+
+    A topic that a plan reads twice is left out, because the two readers may have different offsets.
+    """
+    if batch >= 0:
+        ends: Sequence[Any] = _batch_offsets(files, batch).ends
+    else:
+        ends = [
+            entry
+            for source in files.entries("sources")
+            if not source.startswith(".") and "0" in files.entries(f"sources/{source}")
+            for entry in _file_entries(files, f"sources/{source}/0")
+        ]
+    positions = [(topic, offsets) for end in ends if _is_topics(end) for topic, offsets in end.items()]
+    times = Counter(topic for topic, _ in positions)
+    return {topic: offsets for topic, offsets in positions if times[topic] == 1}
+
+
+def _is_topics(end: Any) -> bool:
+    """Whether an offset has the form of a Kafka offset: numbers by topic and partition."""
+    return isinstance(end, dict) and all(
+        isinstance(offsets, dict) and all(isinstance(offset, int) for offset in offsets.values())
+        for offsets in end.values()
+    )
 
 
 def _log_offset(end: Any) -> int:
@@ -248,14 +354,14 @@ def _check_files_exist(files: SparkFolder, folder: str, numbers: range) -> None:
 def _damage_error(files: SparkFolder, name: str, problem: str) -> CheckpointError:
     """Build the CheckpointError for a damaged log file, with its problem and a remedy.
 
-    The newest commit or offsets can be deleted; the micro-batch is then repeated.
+    The newest commit can be deleted, and the newest offsets if their micro-batch is not committed; the micro-batch is
+    then repeated. A committed micro-batch must not be planned again: it may get other rows than the sink has.
     """
     planned, committed = (max(_log_numbers(files, log), default=-1) for log in ("offsets", "commits"))
     hint = _RESTORE_HINT
     if name == f"commits/{committed}":
         after = f" and {files.path(f'offsets/{planned}')}" if planned > committed else ""
         hint = f"delete {files.path(name)}{after}: its micro-batch is then done again"
-    elif name == f"offsets/{planned}":
-        after = f" and {files.path(f'commits/{planned}')}" if planned == committed else ""
-        hint = f"delete {files.path(name)}{after}: the micro-batch is then planned again"
+    elif name == f"offsets/{planned}" and planned > committed:
+        hint = f"delete {files.path(name)}: the micro-batch is then planned again"
     return CheckpointError(f"the checkpoint is damaged: {files.path(name)} {problem}", hint=hint)

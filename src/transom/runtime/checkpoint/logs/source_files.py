@@ -17,9 +17,12 @@ SPARK_FOLDER = "spark"
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a source, its modification time in ms when Spark listed it, and its number in the source's log."""
+    """A file of a source, its modification time in ms when Spark listed it, and its number in the source's log.
 
-    source: int
+    `source` is the source's name or, if it has none, its number.
+    """
+
+    source: str
     path: Path
     modified: int
     number: int
@@ -27,9 +30,9 @@ class SourceFile:
 
 def read_source_files(checkpoint: Path) -> Iterator[SourceFile]:
     """Yield the local source files that Spark has recorded in the source logs of a checkpoint."""
-    for folder in sorted((checkpoint / SPARK_FOLDER / "sources").glob("[0-9]*")):
+    for folder in sorted((checkpoint / SPARK_FOLDER / "sources").glob("[!.]*")):
         for log in _source_logs(folder):
-            yield from _log_entries(int(folder.name), log)
+            yield from _log_entries(folder.name, log)
 
 
 def changed_files(checkpoint: Path) -> list[Path]:
@@ -63,7 +66,7 @@ def _source_logs(folder: Path) -> Sequence[Path]:
     return [numbered[number] for number in sorted(numbered) if number >= compacted]
 
 
-def _log_entries(source: int, log: Path) -> Iterator[SourceFile]:
+def _log_entries(source: str, log: Path) -> Iterator[SourceFile]:
     """Yield the source files that one of Spark's log files records; none if the source does not read files."""
     for line in log.read_text("utf-8", errors="replace").splitlines()[1:]:
         try:

@@ -14,9 +14,11 @@ import pytest
 
 from transom.errors import CheckpointError, RunWarning, Unavailable
 from transom.runtime.checkpoint.checkpoint import RECORD_FILE, Checkpoint
-from transom.runtime.checkpoint.fingerprint import PLAN_FILE, RUN_ID_FILE
+from transom.runtime.checkpoint.fingerprint import RUN_ID_FILE
 from transom.runtime.checkpoint.lock import LOCK_FILE, CheckpointLock
-from transom.runtime.checkpoint.spark_files import LocalFolder
+from transom.runtime.checkpoint.logs.spark_files import LocalFolder
+from transom.runtime.checkpoint.remembered import PLAN_FILE
+from transom.runtime.checkpoint.sealed import write_sealed
 
 BATCHES = 4
 """Micro-batches 0 to 3 are planned, and all but the last are committed."""
@@ -31,11 +33,17 @@ def write(file: Path, *lines: str) -> None:
     file.write_text("\n".join(lines))
 
 
+def flip(file: Path, at: int) -> None:
+    content = bytearray(file.read_bytes())
+    content[at] ^= 1
+    file.write_bytes(content)
+
+
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
     """A checkpoint as a run over files leaves it behind when it is killed in micro-batch 3."""
     folder, spark = tmp_path / "k", tmp_path / "k" / "spark"
-    write(folder / PLAN_FILE, json.dumps({"query": "q", "made by": {"transom": "0.3"}}))
+    write_sealed(folder / PLAN_FILE, {"query": "q", "made by": {"transom": "0.3"}, "format": 4, "settings": {}})
     write(spark / "metadata", '{"id":"330d8449-c6e9-4f21-87e0-37000c7d620c"}')
     begun = Checkpoint(folder, LocalFolder(tmp_path / "nothing"))
     begun.run_id()
@@ -110,6 +118,15 @@ def test_a_damaged_log_is_named_with_what_to_do(
     assert caught.value.exit_code == 3
 
 
+def test_offsets_of_a_committed_micro_batch_are_not_planned_again(checkpoint: Path) -> None:
+    """Planned again, it may get other rows than the sink has of it."""
+    (checkpoint / "spark/offsets/3").unlink()
+    cut("offsets/2", -20)(checkpoint / "spark")
+    with pytest.raises(CheckpointError, match="offsets/2 was changed") as caught:
+        opened(checkpoint).check()
+    assert (caught.value.hint or "").startswith("put back a copy of the whole checkpoint")
+
+
 @pytest.mark.parametrize("damaged", ["commits/2", "offsets/3"])
 def test_the_remedy_is_accepted(checkpoint: Path, damaged: str) -> None:
     """What the hint says is deleted; the micro-batches are done again, and their new logs are the ones that count."""
@@ -163,6 +180,54 @@ def test_a_source_that_is_read_twice_has_one_list(checkpoint: Path) -> None:
     opened(checkpoint).check()
 
 
+def with_named_sources(folder: Path) -> None:
+    """The same checkpoint as a run with named sources leaves it behind, and a source without files before them."""
+    spark = folder / "spark"
+    for number in range(BATCHES):
+        about = json.dumps({"batchWatermarkMs": 1000 * number})
+        named = ["clock:{}", f"road:{json.dumps({'logOffset': number})}"]
+        write(spark / "offsets" / str(number), "v2", about, *named[1 if number == 0 else 0 :])
+    (spark / "sources" / "0").rename(spark / "sources" / "road")
+    (folder / RECORD_FILE).unlink()
+    write(folder / PLAN_FILE, '{"query": "q"}')
+    again = opened(folder)
+    again.check()
+    assert again.logs.ends == ({}, {"logOffset": 2})
+    again.run_id()
+    again.record_digests()
+    write_sealed(folder / PLAN_FILE, {"query": "q", "made by": {"transom": "0.3"}, "settings": {}})
+    opened(folder).check()
+
+
+@pytest.mark.parametrize("file", ["offsets/3", "sources/road/3", "sources/road/1"])
+def test_no_byte_of_named_sources_changes_unnoticed(checkpoint: Path, file: str) -> None:
+    with_named_sources(checkpoint)
+    whole = (checkpoint / "spark" / file).read_bytes()
+    for at in range(len(whole)):
+        flip(checkpoint / "spark" / file, at)
+        with pytest.raises(CheckpointError, match=f"spark/{file} "):
+            opened(checkpoint).check()
+        (checkpoint / "spark" / file).write_bytes(whole)
+
+
+def test_file_of_a_named_source_that_was_to_be_read_must_be_there(checkpoint: Path) -> None:
+    with_named_sources(checkpoint)
+    (checkpoint.parent / "part 2.csv").unlink()
+    opened(checkpoint).check()  # it was read
+    (checkpoint.parent / "part 3.csv").unlink()
+    with pytest.raises(CheckpointError, match=r"part 3\.csv was to be read, and is gone"):
+        opened(checkpoint).check()
+
+
+def test_torn_offsets_of_named_sources(checkpoint: Path) -> None:
+    with_named_sources(checkpoint)
+    (checkpoint / RECORD_FILE).unlink()
+    write(checkpoint / PLAN_FILE, '{"query": "q"}')
+    cut("offsets/3", -16)(checkpoint / "spark")
+    with pytest.raises(CheckpointError, match="offsets/3 is cut off"):
+        opened(checkpoint).check()
+
+
 def test_a_file_that_was_to_be_read_must_be_there(checkpoint: Path) -> None:
     (checkpoint.parent / "part 2.csv").unlink()
     opened(checkpoint).check()  # it was read
@@ -205,10 +270,58 @@ def test_our_own_files_must_be_there(checkpoint: Path, name: str) -> None:
         opened(checkpoint).check()
 
 
+@pytest.mark.parametrize("name", [RECORD_FILE, PLAN_FILE])
+def test_no_byte_of_our_own_files_changes_unnoticed(checkpoint: Path, name: str) -> None:
+    """A changed digit of a digest must not blame the log that it belongs to."""
+    whole = (checkpoint / name).read_bytes()
+    kept = json.loads(whole)
+    for at in range(len(whole)):
+        flip(checkpoint / name, at)
+        try:
+            same = json.loads((checkpoint / name).read_bytes()) == kept  # white space
+        except ValueError:
+            same = False
+        if not same:
+            with pytest.raises(CheckpointError, match=f"{name} is not what Transom wrote"):
+                opened(checkpoint).check()
+        (checkpoint / name).write_bytes(whole)
+    opened(checkpoint).check()
+
+
+def test_no_byte_of_a_log_changes_unnoticed(checkpoint: Path) -> None:
+    spark = checkpoint / "spark"
+    files = [file for file in spark.rglob("*") if file.is_file()]
+    assert len(files) == 1 + BATCHES + BATCHES - 1 + BATCHES
+    for file in files:
+        whole = file.read_bytes()
+        for at in range(len(whole)):
+            flip(file, at)
+            with pytest.raises(CheckpointError, match=re.escape(f"{file.relative_to(checkpoint)} ")):
+                opened(checkpoint).check()
+            file.write_bytes(whole)
+    opened(checkpoint).check()
+
+
 def test_a_torn_record(checkpoint: Path) -> None:
     (checkpoint / RECORD_FILE).write_text('{"run"')
     with pytest.raises(CheckpointError, match="is not what Transom wrote"):
         opened(checkpoint).check()
+
+
+@pytest.mark.parametrize(
+    ("version", "later"), [("99.0.0", True), ("4.99.1", True), ("4.0.1", False), ("", False), ("?", False)]
+)
+def test_checkpoint_of_a_later_spark(checkpoint: Path, version: str, later: bool) -> None:
+    kept = json.loads((checkpoint / RECORD_FILE).read_text())
+    assert kept.pop("digest")
+    assert kept["run by"].keys() == {"transom", "spark"}
+    write_sealed(checkpoint / RECORD_FILE, {**kept, "run by": {"transom": "9", "spark": version}})
+    if not later:
+        opened(checkpoint).check()
+        return
+    with pytest.raises(CheckpointError, match=rf"was last run on Spark {version}, and this is Spark 4\.") as caught:
+        opened(checkpoint).check()
+    assert f"continue with Spark {version} or later" in (caught.value.hint or "")
 
 
 def test_files_of_a_sink_that_are_gone_are_noticed_once(checkpoint: Path) -> None:
@@ -218,7 +331,7 @@ def test_files_of_a_sink_that_are_gone_are_noticed_once(checkpoint: Path) -> Non
     first.record_digests()
     second = opened(checkpoint)
     second.check()
-    with pytest.warns(RunWarning, match="files that this run has written to out are gone: 1"):
+    with pytest.warns(RunWarning, match=r"written to out are gone: 1; .* put them back"):
         second.file_counter("out", 2)
     second.record_digests()
     third = opened(checkpoint)

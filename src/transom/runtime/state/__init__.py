@@ -1,0 +1,1 @@
+"""Divide the state in a checkpoint into another number of partitions."""

@@ -1,0 +1,1 @@
+"""Where the answers of a run begin; nothing here needs Spark."""

@@ -1,0 +1,1 @@
+"""Runs that begin in recorded history, or after another query."""

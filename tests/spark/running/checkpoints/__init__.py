@@ -1,0 +1,1 @@
+"""Checkpoints on Spark: settings, damage, and those of released versions."""

@@ -1,0 +1,1 @@
+"""State in checkpoints, and how it is divided."""
