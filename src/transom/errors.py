@@ -7,16 +7,19 @@
     |  |- TypeProblem            an operation does not take these types
     |  `- LanguageRule           it parses, but the language forbids it
     |- CatalogError          the catalog is at fault
+    |- CaseError             a file of test cases is at fault
     |- DataError             an input row does not fit its extent
     |- Unsupported           a declared gap: an operator that an engine does not run
     |- UsageError            a function or command was called with wrong arguments
     |- CheckpointError       a checkpoint is damaged, or does not fit its query, its sources or its sink
     |  `- LostRows           a run lost rows between a source and the first operator
+    |- Fenced                a newer run or collector has taken over, so this one must not write
     |- Unavailable           a server, a disk or a lock is not available now: a later retry may help
     |- EngineError           Spark stopped a query for a reason that Transom does not know
     `- PlanError             Transom itself is at fault: an operator or a rewrite broke an invariant
     KernelWarning            a warning: the Java kernel could be used and is not
     RunWarning               a warning: a run continues although something is lost or cannot be checked
+      RejectedWarning        input rows or messages were rejected
     QueryWarning             a warning: the query is legal but probably not what is meant
       AnswerWarning          its answer is empty for a reason that may be unexpected
 
@@ -38,6 +41,7 @@ EXIT_CODES = {
     1: ("the query, the catalog or the data is wrong", "no"),
     2: ("the command is used wrongly", "no"),
     3: ("the checkpoint is damaged, or does not fit its query, its sources or its sink", "no"),
+    4: ("a newer run has taken over the checkpoint, the sink or the log", "no"),
     70: ("Spark stopped the query for a reason that Transom does not know", "a few times"),
     75: ("a server, a disk or a lock is not available now", "yes"),
 }
@@ -169,8 +173,14 @@ class CatalogError(TransomError):
     """The catalog is at fault."""
 
 
+class CaseError(TransomError):
+    """A file of test cases is at fault."""
+
+
 class DataError(TransomError):
-    """An input row does not fit the extent it is meant for."""
+    """An input row does not fit the extent it is meant for; `row` is its extent and its number there, from 1."""
+
+    row: tuple[str, int] | None = None
 
 
 class UsageError(TransomError):
@@ -187,6 +197,12 @@ class CheckpointError(TransomError):
 
 class LostRows(CheckpointError):
     """A run lost rows: some rows that it read are neither used, late nor rejected. Its checkpoint cannot be resumed."""
+
+
+class Fenced(TransomError):
+    """A newer run or collector has taken over the checkpoint, the sink or the log, so this one must not write."""
+
+    exit_code = 4
 
 
 class Unavailable(TransomError):
@@ -219,6 +235,10 @@ class QueryWarning(UserWarning):
 
 class AnswerWarning(QueryWarning, RunWarning):
     """An answer of the reference engine is empty for a reason that its reader may not expect; the message gives it."""
+
+
+class RejectedWarning(RunWarning):
+    """Input rows or messages were rejected; the message has the balance of their extent, or their reasons."""
 
 
 GapKind = Literal["not yet", "never"]

@@ -16,6 +16,7 @@ from transom.algebra.composition.composed_source import composed_sources
 from transom.algebra.state.bound import StateBound, bound_remarks
 from transom.algebra.state.formula import Formula, plus
 from transom.catalog.extent import Extent
+from transom.catalog.sources import Files, Table
 from transom.catalog_bounds import bound_from_catalog
 from transom.compiled import Compiled, ResultKind, source_extents
 from transom.composition import inner_query_state, plan_inner_queries
@@ -29,6 +30,7 @@ STAGES = get_args(Stage)
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from transom.algebra.state.reach import HistoryReach
     from transom.physical.nodes.node import PhysicalNode
     from transom.physical.nodes.windows import KernelMode
     from transom.runtime.job import Job
@@ -83,6 +85,19 @@ class PlannedQuery(Compiled):
         Over RDF, these are statements and solutions.
         """
         return self.state_of(plus(self.semantics.state, inner_query_state(self.optimized)))
+
+    @cached_property
+    def reach(self) -> HistoryReach:
+        """How many ticks before T the rows matter for the answers from T on.
+
+        Examples:
+            >>> query.reach.ticks
+            9
+        """
+        from transom.algebra.state.reach import reach
+
+        changing = [extent.name for extent in self.sources if not isinstance(extent.source, Files | Table)]
+        return reach(self.optimized, changing)
 
     def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
         """Return the bound on the state that all operators of the plan on Spark keep together.
@@ -201,14 +216,14 @@ class PlannedQuery(Compiled):
         return find_engines(refusals, lambda user_sources: self.physical(user_sources=user_sources))
 
     def job(
-        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
+        self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
     ) -> Job:
         """Plan the query for a Spark session; raise UsageError if a live run copies a row into too many windows.
 
         A run that has an end may copy a row into any number.
 
         Args:
-            spark: The session.
+            spark: The session; None for a plan that is only compared with others.
             options: All options of the run.
             user_sources: Extents whose DataFrames the caller supplies.
             live: Whether the sources are streams; otherwise the run is a batch.
@@ -219,7 +234,7 @@ class PlannedQuery(Compiled):
         return job
 
     def _planned(
-        self, spark: SparkSession, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
+        self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
     ) -> Job:
         """Plan the query as `job` does, but without a limit on the windows that a row is copied into.
 
@@ -240,7 +255,7 @@ class PlannedQuery(Compiled):
         choice, plan = plan_for_session(spark, options.kernel, lambda use_kernel: make_plan(kernel=use_kernel))
         bound, results = self.state_of(show.total_state(plan)), self.semantics.results(plan)
         sources = source_extents(self, user_sources)
-        return Job(self.text, self.name, self.catalog, sources, plan, results, bound, choice, options)
+        return Job(self.text, self.name, self.catalog, sources, plan, results, bound, choice, options, self.language)
 
     def _check_copies(self, plan: PhysicalNode) -> None:
         """Raise UsageError if the plan copies a row into more than MAX_COPIES windows."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
-from transom.errors import QueryWarning
+from transom.errors import QueryWarning, RejectedWarning
 from transom.languages.registry import LANGUAGES
 from transom.model.run_time import TimeLike
 from transom.planned import PlannedQuery
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from transom.physical.nodes.windows import KernelMode
+    from transom.runtime.beginning import OnQueryChange
     from transom.runtime.options import OnDataLoss
     from transom.runtime.running import Running
     from transom.spark.input.rejected import RejectedRows
@@ -137,6 +138,9 @@ class Query(PlannedQuery, Generic[AnswerType]):
         allow_unbounded: bool = False,
         kernel: KernelMode = "auto",
         on_data_loss: OnDataLoss = "refuse",
+        since: TimeLike | None = None,
+        after: str | os.PathLike[str] | None = None,
+        on_change: OnQueryChange = "refuse",
     ) -> Running:
         """Run the query on Spark: write its answers to a sink, and resume from the checkpoint if there is one.
 
@@ -156,9 +160,12 @@ class Query(PlannedQuery, Generic[AnswerType]):
             allow_unbounded: Whether to run a query whose state has no bound.
             kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
             on_data_loss: refuse or continue, when Kafka has deleted messages before they were read.
+            since: The first tick of the answer in recorded history; only the earlier rows that matter are read.
+            after: The checkpoint of another query; the answer begins at the tick after its last closed one.
+            on_change: refuse or rebuild, when the checkpoint belongs to another query: rebuild goes on after that one.
         """
+        from transom.runtime.beginning import Beginning, start_at
         from transom.runtime.options import RunOptions
-        from transom.runtime.start import start_query
 
         first, last = self._ticks(start, until)
         options = RunOptions(
@@ -173,9 +180,9 @@ class Query(PlannedQuery, Generic[AnswerType]):
             allow_unbounded=allow_unbounded,
             on_data_loss=on_data_loss,
         )
-        job = self.job(spark, options, tuple(sources or ()))
-        job.kernel.warn()
-        return start_query(job, spark, sources)
+        tick = None if since is None else self._tick(since, "since")
+        beginning = Beginning(tick, None if after is None else Path(after).absolute(), on_change)
+        return start_at(self, spark, options, beginning, sources, before_start=lambda job: job.kernel.warn())
 
     def format(self) -> str:
         """Return the text of the query in canonical form, with its comments.
@@ -198,7 +205,8 @@ class Query(PlannedQuery, Generic[AnswerType]):
     ) -> AnswerType:
         """Answer the query over recorded rows with the reference engine, without Spark.
 
-        Messages of RDF that cannot be read are in `rejected` of the answer.
+        Rows beyond a `max_speed` and messages of RDF that cannot be read give a `RejectedWarning`. The messages are
+        also in `rejected` of the answer.
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
@@ -220,7 +228,9 @@ class Query(PlannedQuery, Generic[AnswerType]):
         run_inputs = self.semantics.inputs(inputs, last, start=first, watch=watch, now=now)
         for remark in self.semantics.input_remarks(run_inputs):
             warnings.warn(remark.line(self.text, self.name), QueryWarning, stacklevel=2)
-        return cast(AnswerType, self.semantics.evaluate(run_inputs).clipped(first, last))
+        answer = self.semantics.evaluate(run_inputs)
+        self._warn_of_rejected(run_inputs)
+        return cast(AnswerType, answer.clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
         """Answer the query with the reference engine over the result of `inputs`; an RDF answer has no last tick.
@@ -232,7 +242,9 @@ class Query(PlannedQuery, Generic[AnswerType]):
             >>> query.evaluate(query.inputs({"a": [(0, 20)]}, until=20))
             <Answer: 3 windows (AVG(x))>
         """
-        return cast(AnswerType, self.semantics.evaluate(inputs))
+        answer = self.semantics.evaluate(inputs)
+        self._warn_of_rejected(inputs)
+        return cast(AnswerType, answer)
 
     def inputs(
         self,
@@ -287,7 +299,9 @@ class Query(PlannedQuery, Generic[AnswerType]):
         """
         first, last = self._ticks(start, until)
         run_inputs = self.inputs(inputs, last, start=first, watch=watch)
-        return Picture(self.semantics.picture(run_inputs, first, last))
+        drawing = Picture(self.semantics.picture(run_inputs, first, last))
+        self._warn_of_rejected(run_inputs)
+        return drawing
 
     def map(
         self,
@@ -313,7 +327,15 @@ class Query(PlannedQuery, Generic[AnswerType]):
             colour: What the colour of a track shows: the object or its speed.
         """
         shown = None if at is None else self._tick(at, "at")
-        return self.semantics.map(self.inputs(inputs, until, start=start, watch=watch), shown, colour)
+        run_inputs = self.inputs(inputs, until, start=start, watch=watch)
+        drawing = self.semantics.map(run_inputs, shown, colour)
+        self._warn_of_rejected(run_inputs)
+        return drawing
+
+    def _warn_of_rejected(self, run_inputs: Any) -> None:
+        """Warn of the rows and messages that an evaluation of these inputs rejected."""
+        for line in self.semantics.rejections(run_inputs):
+            warnings.warn(line, RejectedWarning, stacklevel=3)
 
     def _repr_html_(self) -> str:
         """Return the query in canonical form with its warnings and state bound, as notebooks display it."""

@@ -35,6 +35,7 @@ from transom.errors import (
     UsageError,
 )
 from transom.model.balance import Balance
+from transom.runtime import failures
 from transom.runtime import start as start_module
 from transom.runtime.failures import translate_error, unknown_error
 from transom.runtime.options import RunOptions
@@ -118,8 +119,38 @@ def test_errors_of_spark_in_words(text: str, kind: type[TransomError], words: st
     assert type(found) is kind
     assert words in found.message
     assert "\tat " not in str(found)
+    if "offset 150" in words:
+        assert "a folder under the key dead" in (found.hint or "")
     if kind is Unavailable and "PostgreSQL" in words:
         assert (found.detail, found.hint) == ("OSError: connection refused", "look at it")
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the folder does not exist yet; disks with room are not named."""
+    text = "java.io.IOException: No space left on device"
+    folders = [tmp_path / "state", tmp_path]
+    assert translate_error(RuntimeError(text), folders).message == "a disk is full"
+    monkeypatch.setattr(failures, "NEARLY_FULL", sys.maxsize)
+    found = translate_error(RuntimeError(text), folders)
+    assert re.fullmatch(
+        rf"a disk is full: {tmp_path}/state has [\d,]+ bytes left; {tmp_path} has [\d,]+ bytes left", found.message
+    )
+    assert found.hint == "make room and start the query again"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("CHECKSUM file:/k/spark/state/1/0/5.changelog differs", "/k/spark/state/1/0/5.changelog"),
+        ("[CANNOT_LOAD_STATE_STORE] StateStoreId[ operatorId=2, partitionId=1 ]", "{}/spark/state/2/1"),
+        ("[CANNOT_LOAD_STATE_STORE] (opId=2,partId=1,name=default)", "{}/spark/state/2/1"),
+        ("[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error", "{}/spark/state"),
+    ],
+)
+def test_a_damaged_state_is_named(tmp_path: Path, text: str, place: str) -> None:
+    found = translate_error(RuntimeError(text), [tmp_path])
+    assert found.message == f"the state in the checkpoint is damaged: {place.format(tmp_path)}"
+    assert "put back a copy of the whole checkpoint" in (found.hint or "")
 
 
 def test_the_plan_in_an_error_is_no_cause() -> None:

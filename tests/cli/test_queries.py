@@ -161,3 +161,19 @@ def test_pictures_of_several_queries_go_into_a_folder(tmp_path: Path) -> None:
     assert drawn.stdout.splitlines()[-1] == "2 queries: 2 drawn"
     for name in ("windows/sliding.sneeql.svg", "roads/q1.sneeql.svg"):
         assert (tmp_path / "drawn" / name).read_text("utf-8").startswith("<svg")
+
+
+def test_an_error_in_the_catalog_is_printed_once(tmp_path: Path) -> None:
+    """Four queries with one wrong catalog are four wrong queries, and one error to mend."""
+    (tmp_path / "catalog.yaml").write_text("extents: {a: pushed (x:whole)}", "utf-8")
+    for number in range(1, 5):
+        (tmp_path / f"r{number}.sneeql").write_text("SELECT x FROM a", "utf-8")
+    done = transom("check", tmp_path)
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith(f"error: {tmp_path / 'catalog.yaml'}:1:")
+    assert [line for line in lines if line.startswith("error: ")][1:] == [
+        f"error: {tmp_path / f'r{number}.sneeql'}: not read, because of the error in the catalog above"
+        for number in (2, 3, 4)
+    ]
+    assert done.stdout.splitlines()[-1] == "4 queries: 4 wrong"

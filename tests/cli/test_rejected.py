@@ -1,16 +1,20 @@
-"""What `run` and `replay` say of rows beyond a speed limit: how many, that nobody knows, or nothing."""
+"""What commands say of rows beyond a speed limit: the balance of the extent, that nobody knows it, or nothing."""
 
 from __future__ import annotations
 
+import sys
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 
-from transom.cli.replay import replay_query, speed_limit_message
+import transom
+from transom.cli.app import main
+from transom.cli.replay import speed_limit_message
 from transom.cli.run import watch_and_report
 from transom.cli.signals import stop_on_signal
 from transom.model.balance import Balance
@@ -28,14 +32,16 @@ class Told:
     def get(self) -> dict[str, int | None]:
         if not self.told:
             threading.Event().wait()
-        return {"rows": self.rows}
+        return {"rows": self.rows, "accepted": 9}
 
 
 SILENT = Told(0, told=False)
 
 
 def test_the_words() -> None:
-    assert speed_limit_message("cars", 1234) == "rejected: 1,234 rows of cars beyond its max_speed"
+    cars = Balance(1237, 3, rejected={"beyond max_speed": 1234})
+    words = "cars: 1,237 read = 3 used + 0 late + 1,234 rejected (1,234 beyond max_speed)"
+    assert speed_limit_message("cars", cars) == words
     assert "not known" in speed_limit_message("cars", None)
     assert "0" not in speed_limit_message("cars", None)
 
@@ -61,34 +67,69 @@ def test_what_spark_does_not_tell_is_not_known(
     found = rejected.RejectedRows()
     found._observed = observed
     assert found.counts() == counts
+    balances = {
+        name: None if n is None else Balance(9 + n, 9, 0, {"beyond max_speed": n}) for name, n in counts.items()
+    }
+    assert found.balances() == balances
 
 
-@pytest.mark.parametrize(
-    ("count", "words"), [(7, "rejected: 7 rows of cars"), (None, "not known how many rows of cars")]
-)
-def test_a_replay_says_it(
-    count: int | None, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_simulate_picture_and_map_warn_of_rows_after_a_wrong_first_position(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("pyspark")
-    from transom.cli import replay
-    from transom.model.view import WHOLE
-    from transom.runtime import dataframe
-    from transom.spark.input.rejected import RejectedRows
+    """The first position of a is wrong by 1,000 km, so its three good rows are rejected; a row without one is not."""
+    rows = ["0,a,1000000", "0,b,0", "1,a,0", "1,b,10", "2,a,", "2,a,10", "3,a,20"]
+    (tmp_path / "cars.csv").write_text("\n".join(["tick,id,x", *rows, ""]), "utf-8")
+    (tmp_path / "catalog.yaml").write_text(
+        "extents: {cars: {declare: 'pushed (id:string, x:float)', position: {x: x}, object: id,"
+        " max_speed: 30 m/s, rate: 2 per s, keys: 2, source: {files: cars.csv}}}",
+        "utf-8",
+    )
+    text = "SELECT id, x FROM cars [NOW]"
+    query = tmp_path / "all.cql"
+    query.write_text(text, "utf-8")
+    balance = "cars: 7 read = 4 used + 0 late + 3 rejected (3 beyond max_speed)"
+    first = "cars: 3 rows were rejected right after the first row of a, which no max_speed checks: "
+    first += "if its position is wrong, remove that row"
+    words = [f"warning: {balance}", f"warning: {first}"]
+    svg = str(tmp_path / "out.svg")
+    for command in (["simulate"], ["simulate", "--format", "jsonl"], ["picture", "-o", svg], ["map", "-o", svg]):
+        assert run_command([command[0], str(query), *command[1:]]) == 0
+        assert capsys.readouterr().err.splitlines() == words, command
+        assert run_command([command[0], str(query), *command[1:], "--strict"]) == 1
+        assert capsys.readouterr().err.splitlines() == [*words, "error: warnings fail with --strict"], command
+    compiled = transom.compile(text, tmp_path / "catalog.yaml", language="cql")
+    calls = [compiled.simulate, lambda: compiled.evaluate(compiled.inputs()), compiled.picture, compiled.map]
+    for call in calls:
+        with pytest.warns(transom.RejectedWarning) as caught:
+            call()
+        assert [str(warning.message) for warning in caught] == [balance, first]
+        assert {Path(warning.filename).name for warning in caught} == {"test_rejected.py"}
 
-    shown: list[Any] = []
-    monkeypatch.setattr(replay, "start_session", lambda master: None)
-    monkeypatch.setattr(dataframe, "replay", lambda *given, **more: None)
-    monkeypatch.setattr(RejectedRows, "counts", lambda self: {"cars": count})
-    results = SimpleNamespace(show=lambda *given: shown.append(given))
-    job = SimpleNamespace(kernel=SimpleNamespace(line="kernel: off"), results=results)
-    semantics = SimpleNamespace(folder_formats=())
-    query: Any = SimpleNamespace(job=lambda *given, **more: job, physical=lambda **more: None, semantics=semantics)
-    kernel: Any = SimpleNamespace(value="auto")
-    replay_query(query, None, "console", WHOLE, start=0, until=None, index=False, kernel=kernel)
-    assert len(shown) == 1
-    path, said = capsys.readouterr().err.splitlines()
-    assert path == "kernel: off"
-    assert words in said
+
+def test_single_jumps_are_no_wrong_first_position() -> None:
+    catalog = {
+        "extents": {
+            "cars": {
+                "declare": "pushed (id:string, x:float)",
+                "position": {"x": "x"},
+                "object": "id",
+                "max_speed": "30 m/s",
+            }
+        }
+    }
+    query = transom.compile("SELECT id FROM cars", catalog, language="sneeql")
+    with pytest.warns(transom.RejectedWarning) as caught:
+        query.simulate({"cars": [(0, "a", 0), (1, "a", 1000), (2, "a", 10), (3, "a", 2000), (4, "a", 3000)]})
+    assert [str(w.message) for w in caught] == [
+        "cars: 5 read = 2 used + 0 late + 3 rejected (3 beyond max_speed)",
+    ]
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run the command line in this process; return its exit code."""
+    with mock.patch.object(sys, "argv", ["transom", *arguments]), pytest.raises(SystemExit) as left:
+        main()
+    return int(left.value.code or 0)
 
 
 def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

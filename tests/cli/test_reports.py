@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.test_app import ROOT, transom
 from tests.cli.test_queries import CATALOG
-from transom.cli.reports import annotation, problem
+from transom.cli.printing.reports import annotation, problem
 from transom.errors import Span
 
 ROADS = ROOT / "examples" / "roads"

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -17,7 +16,7 @@ import transom
 ROOT = Path(__file__).parents[2]
 AT_MOST = 6
 """How many times the CPU seconds of `import typer, rich` a start may cost."""
-REPEATED = 5
+REPEATED = 7
 
 BASE = ["-c", "import typer, rich"]
 STARTS = {
@@ -73,7 +72,8 @@ def test_starting_costs_at_most_six_times_the_import_of_typer_and_rich(
     for words in commands.values():
         cpu_seconds(words, environ)  # compiles the bytecode
     runs = [{name: cpu_seconds(words, environ) for name, words in commands.items()} for _ in range(REPEATED)]
-    ratios = {name: round(median(run[name] / run["base"] for run in runs), 2) for name in STARTS}
+    least = {name: min(run[name] for run in runs) for name in commands}  # other processes only ever add seconds
+    ratios = {name: round(least[name] / least["base"], 2) for name in STARTS}
     record_property("ratios", ratios)
     assert max(ratios.values()) <= AT_MOST, f"{ratios}, CPU seconds {runs}"
 

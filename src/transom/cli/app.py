@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from os.path import commonpath
 from pathlib import Path
@@ -18,9 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from transom.cli import catalog as catalogs
 from transom.cli import check, collect, output
 from transom.cli import replay as replaying
 from transom.cli import run as running
+from transom.cli import test as testing
 from transom.cli.arguments import (
     CatalogFile,
     Command,
@@ -49,6 +49,8 @@ from transom.cli.files import (
 )
 from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style, report_warnings
 from transom.cli.output import fail_on_warnings, remark, say, use_json_lines, warn
+from transom.cli.state import repartition
+from transom.cli.upgrade import beginning, diff
 from transom.errors import TransomError, UsageError
 from transom.version import __version__
 
@@ -211,15 +213,16 @@ def simulate(
     view = answer_view(loaded, time, first_shown, empty=not no_empty)
     if format is not AnswerFormat.table:
         loaded.semantics.check_format(format.value)
-    with report_warnings(), progress_bar(loaded) as watch:
+    from transom.cli.printing.answers import print_answer
+    from transom.cli.printing.progress import show_progress
+
+    with report_warnings(), show_progress() as watch:
         inputs = loaded.inputs(None, last, start=first, watch=watch)
         for remark_on_rows in loaded.semantics.input_remarks(inputs):
             warn(remark_on_rows.line(loaded.text, loaded.name, "warning: "))
+        for hint in loaded.semantics.input_hints(inputs):
+            remark(f"hint: {hint}", "green", err=True)
         answer = loaded.evaluate(inputs)
-    for stream, (counts, message) in loaded.semantics.rejected(answer).items():
-        running.print_rejected(stream, counts, message)
-    from transom.cli.answers import print_answer
-
     print_answer(loaded, answer, format.value, first, last, view, escape_formulas=csv_guard)
 
 
@@ -244,11 +247,13 @@ def picture(
     sources = query_sources(files or [], query, language)
     targets = picture_paths(sources, output_path)
     totals = check.Totals(("drawn",))
+    from transom.cli.printing.progress import show_progress
+
     for source, target in targets.items():
         try:
             loaded = load_checked(source, catalog, parameters)
             first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
-            with progress_bar(loaded) as watch:
+            with report_warnings(), show_progress() as watch:
                 drawing = loaded.picture(until=last, start=first, watch=watch)
             if len(sources) > 1:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -302,11 +307,12 @@ def draw_map(
 ) -> None:
     """Draw where objects went: tracks, regions, the current window and where it slid."""
     output.set_verbosity(quiet=quiet, strict=strict)
+    from transom.cli.printing.progress import show_progress
     from transom.reports import MAP_ENDINGS, check_drawing_name
 
     check_drawing_name(output_path, MAP_ENDINGS, "map")
     loaded = load_checked(query_source(file, query, language), catalog, parameters)
-    with progress_bar(loaded) as watch:
+    with report_warnings(), show_progress() as watch:
         first, now = parse_tick(start, "--start", loaded) or 0, parse_tick(at, "--at", loaded)
         last = parse_tick(until, "--until", loaded)
         loaded.map(until=last, start=first, at=now, colour=colour.value, watch=watch).save(output_path)
@@ -325,6 +331,9 @@ def run(
     old_sink: running.OldSinkOption = None,
     until: Until = None,
     start: Start = None,
+    since: beginning.SinceOption = None,
+    after: beginning.AfterOption = None,
+    on_change: beginning.OnChangeOption = beginning.OnQueryChange.refuse,
     index: running.IndexOption = False,
     once: Annotated[bool, typer.Option("--once", help="Take what is there, then stop.")] = False,
     approximate_sums: running.ApproximateSumsOption = False,
@@ -357,30 +366,18 @@ def run(
             on_data_loss=on_data_loss.value,
         )
         loaded.physical(start=first, index=index)
-        running.watch_and_report(running.start_run(loaded, master, options), stop, loaded.semantics.flow)
+        if on_change is beginning.OnQueryChange.show:
+            beginning.show_change(loaded, master, options)
+            return
+        begins = beginning.read_beginning(loaded, since, after, on_change, options.folder)
+        running.watch_and_report(running.start_run(loaded, master, options, begins), stop, loaded.semantics.flow)
 
 
+app.command(cls=Command)(diff.diff)
+app.command(cls=Command)(repartition.repartition)
 app.command(cls=Command)(replaying.replay)
 app.command(cls=Command)(replaying.verify)
+app.command("catalog", cls=Command)(catalogs.show_catalog)
+app.command("test", cls=Command)(testing.run_tests)
 app.command(cls=Command)(collect.collect)
 app.command(cls=Command)(collect.init)
-
-
-@contextmanager
-def progress_bar(query: Query[Any]) -> Iterator[Callable[[str], None] | None]:
-    """Show a progress bar during an evaluation; yield a function that shows a step, or None without a terminal."""
-    if output.is_quiet() or not (sys.stderr.isatty() and sys.stdout.isatty()):
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=len(query.sources) + query.semantics.size)
-
-        def show_step(step: str) -> None:
-            """Show the name of the next evaluation step beside the progress bar."""
-            bar.update(task, description=step, advance=1)
-
-        yield show_step

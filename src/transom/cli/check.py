@@ -15,7 +15,7 @@ from transom.cli.errors import print_error
 from transom.cli.files import QuerySource, load_query, pause_garbage_collection, query_sources, write_text
 from transom.cli.options import load_checked, print_query_warnings, query_warnings
 from transom.cli.output import remark, say
-from transom.errors import TransomError
+from transom.errors import CatalogError, TransomError
 
 if TYPE_CHECKING:
     from transom.query import Query
@@ -57,7 +57,7 @@ def check(
     output.set_verbosity(quiet=quiet, strict=strict)
     sources = query_sources(files or [], query, language)
     if format is not ReportFormat.text:
-        from transom.cli.reports import print_report
+        from transom.cli.printing.reports import print_report
 
         raise SystemExit(print_report(sources, catalog, parameters, strict=strict, github=format == "github"))
     totals = Totals()
@@ -91,6 +91,7 @@ class Totals:
         """Start without any query; `outcomes` are printed in this order, and wrong queries come last."""
         self.counts = dict.fromkeys((*outcomes, "wrong"), 0)
         self.exit_code = 0
+        self.catalog_errors: set[str] = set()
 
     def add(self, outcome: str, exit_code: int = 0) -> None:
         """Count a query with its outcome and exit code."""
@@ -98,13 +99,22 @@ class Totals:
         self.exit_code = max(self.exit_code, exit_code)
 
     def add_error(self, source: QuerySource, error: TransomError, queries: int) -> None:
-        """Count and print the error of one of several queries; the error of a command's only query is raised."""
+        """Count and print the error of one of several queries; the error of a command's only query is raised.
+
+        An error in a catalog that several queries share is printed once.
+        """
         if queries == 1:
             raise error
+        self.add("wrong", error.exit_code)
+        shown = error.render() if isinstance(error, CatalogError) else None
+        if shown is not None and shown in self.catalog_errors:
+            say(f"error: {source.name}: not read, because of the error in the catalog above", "bold red", err=True)
+            return
+        if shown is not None:
+            self.catalog_errors.add(shown)
         if error.source is None and error.span is None:
             error.source = source.name
         print_error(error)
-        self.add("wrong", error.exit_code)
 
     def finish(self, queries: int) -> None:
         """Print the totals of several queries, and exit with their exit code unless it is 0."""

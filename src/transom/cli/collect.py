@@ -42,6 +42,10 @@ def collect(
     )
     for name, counts in result.counts.items():
         say(f"{name}: {describe_counts(counts)}", err=True)
+        if name in result.totals:
+            totals = result.totals[name]
+            since = f"since entry {totals.first} of its log" if totals.first else "since the first start"
+            say(f"{name}, {since}: {totals}", err=True)
     if result.failed:
         say(f"error: nothing more could be written to the log of {', '.join(result.failed)}", err=True)
         raise SystemExit(1)

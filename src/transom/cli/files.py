@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from transom.query import Query
 
 
+DATA_ENDINGS = frozenset(("csv", "jsonl", "ndjson", "parquet", "ais", "nmea", "gpx", "geojson", "geojsonl"))
+"""The endings of files that hold rows, and no query."""
 STDIN, COMMAND_LINE = "<stdin>", "<query>"
 """The names of a query from stdin and of one from the command line, in messages."""
 
@@ -31,7 +33,7 @@ class MapColour(StrEnum):
     speed = "speed"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False, slots=True)
 class QuerySource(Record):
     """A query to load: a file, or a `text` from stdin or the command line; messages call it by its `name`."""
 
@@ -60,6 +62,11 @@ class QuerySource(Record):
         ending = self.file.suffix.removeprefix(".").lower()
         if ending not in BY_ENDING:
             endings = ", ".join(f".{ending}" for ending in BY_ENDING)
+            if ending in DATA_ENDINGS:
+                raise UsageError(
+                    f"{self.file.name} holds rows, and no query",
+                    hint=f"`transom init {self.file}` drafts a catalog for it; queries end in {endings}",
+                )
             raise UsageError(
                 f"the ending of {self.file.name} names no language",
                 hint=f"endings are {endings}; or name the language with --language",
@@ -180,7 +187,10 @@ def _compile_source(
     catalog_file = catalog or source.catalog
     if catalog is None and not catalog_file.exists():
         beside = f"beside {source.file}" if source.file is not None else "in this folder"
-        raise UsageError(f"no catalog.yaml {beside}", hint="give one with --catalog")
+        raise UsageError(
+            f"no catalog.yaml {beside}",
+            hint="give one with --catalog, or draft one for your rows: transom init data.csv",
+        )
     values = dict(map(parse_parameter, parameters or []))
     warnings.simplefilter("ignore", QueryWarning)  # the commands print them
     return compile(  # type: ignore[call-overload, no-any-return]
@@ -220,6 +230,16 @@ def read_text(file: Path) -> str:
         return file.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise QueryError("the file is not UTF-8 text", source=str(file), hint="save it as UTF-8") from error
+    except FileNotFoundError as error:
+        from transom.languages.registry import BY_ENDING
+
+        endings = tuple(f".{ending}" for ending in BY_ENDING)
+        beside = sorted(path.name for path in file.parent.glob("*") if path.name.endswith(endings))
+        folder = str(file.parent) if file.parent.name else "this folder"
+        names = ", ".join([*beside[:5], *(["..."] if len(beside) > 5 else [])])
+        hint = f"in {folder} there {'is' if len(beside) == 1 else 'are'} {names}"
+        hint = hint if beside else "give the path of a query file"
+        raise UsageError(f"no query file {file}", hint=hint) from error
     except OSError as error:
         raise UsageError(f"cannot read {file}", detail=str(error), hint="give the path of a query file") from error
 

@@ -23,14 +23,13 @@ from transom.cli.arguments import (
     Until,
 )
 from transom.cli.files import query_source
-from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style
-from transom.cli.output import remark, say
+from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style, report_warnings
+from transom.cli.output import remark, say, warn
 from transom.cli.run import (
     IndexOption,
     KernelOption,
     KernelUse,
     MasterOption,
-    print_rejected,
     read_renamed,
     refuse_options,
     start_session,
@@ -39,6 +38,7 @@ from transom.cli.run import (
 from transom.errors import UsageError
 
 if TYPE_CHECKING:
+    from transom.model.balance import Balance
     from transom.model.view import View
     from transom.physical.nodes.windows import KernelMode
     from transom.query import Query
@@ -108,7 +108,8 @@ def replay_query(
     if needs_answer:
         query.semantics.check_format(form)
     spark = start_session(master)
-    from transom.cli.answers import print_table
+    from transom.cli.printing.answers import print_table
+    from transom.model.reject_reason import rejected_line
     from transom.runtime.dataframe import dataframe
     from transom.runtime.dataframe import replay as replay_on_spark
     from transom.runtime.options import RunOptions
@@ -127,15 +128,15 @@ def replay_query(
             if sink.folder is not None:
                 sink.attach(frame.write.mode("errorifexists")).save()
     for stream, messages in rejected.messages().items():
-        print_rejected(stream, messages.counts, messages.first)
+        warn(f"warning: {rejected_line(stream, messages.counts, messages.first)}")
     if sink.folder is not None:
         remark(f"{sink.folder}: written")
     elif job.results.show(
         frame, MAX_ROWS_SHOWN, lambda shown: print_table(query.semantics.table(shown, start, until, view))
     ):
         remark(f"and more; the first {MAX_ROWS_SHOWN:,} rows are shown", err=True)
-    for extent, count in rejected.counts().items():
-        say(speed_limit_message(extent, count), err=True)
+    for extent, balance in rejected.balances().items():
+        warn(f"warning: {speed_limit_message(extent, balance)}")
     rejected.release()
 
 
@@ -197,13 +198,12 @@ def verify_query(
     from transom.runtime.options import RunOptions
     from transom.runtime.verify.verify import find_late_rows
     from transom.runtime.verify.verify import verify as verify_on_spark
-    from transom.spark.input.rejected import RejectedRows
 
-    started, rejected = time.monotonic(), RejectedRows()
+    started = time.monotonic()
     job = query.job(spark, RunOptions(kernel=kernel.value), live=False)
     remark(job.kernel.line, err=True)
     use: KernelMode = "on" if job.kernel.used else "off"
-    with status_message("verifying") as update_status:
+    with report_warnings(), status_message("verifying") as update_status:
         split_texts = splits.split(",")
         checks = verify_on_spark(
             query,
@@ -213,11 +213,8 @@ def verify_query(
             until=until,
             watch=update_status,
             kernel=use,
-            rejected=rejected,
         )
         all_agree = report_checks(checks, job.results.part_name)
-    for stream, messages in rejected.messages().items():
-        print_rejected(stream, messages.counts, messages.first)
     for rows in find_late_rows(query, until):
         say(
             f"late: {rows.count:,} rows of {rows.extent} came more than {rows.lateness} ticks behind, the first at "
@@ -243,8 +240,8 @@ def report_checks(checks: Iterable[CheckResult], part_name: str) -> bool:
     return all_agree
 
 
-def speed_limit_message(extent: str, count: int | None) -> str:
-    """Return the message about rows that a speed limit rejects; `count` is None if Spark did not count them."""
-    if count is None:
-        return f"rejected: not known how many rows of {extent} beyond its max_speed, as Spark did not tell"
-    return f"rejected: {count:,} rows of {extent} beyond its max_speed"
+def speed_limit_message(extent: str, balance: Balance | None) -> str:
+    """Return the balance of an extent of which a speed limit rejects rows; it is None if Spark did not count them."""
+    if balance is None:
+        return f"{extent}: not known how many rows are beyond its max_speed, as Spark did not report it"
+    return f"{extent}: {balance}"

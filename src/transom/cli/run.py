@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from transom.algebra.state.bound import StateBound
     from transom.query import Query
+    from transom.runtime.beginning import Beginning
     from transom.runtime.options import RunOptions
     from transom.runtime.progress import Progress
     from transom.runtime.running import Running
@@ -38,7 +40,7 @@ SinkOption = Annotated[
     ),
 ]
 OldSinkOption = Annotated[str | None, typer.Option("--sink", metavar="SINK", hidden=True)]
-MasterOption = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this machine.")]
+MasterOption = Annotated[str | None, typer.Option("--master", help="The Spark master; default: this computer.")]
 IndexOption = Annotated[bool, typer.Option("--index", help="Add the running index of tagged tuples.")]
 
 
@@ -123,7 +125,7 @@ def wants_json(log_format: LogFormat, once: bool) -> bool:
 
 def checkpoint_start_tick(start: str | None, checkpoint: Path) -> int | None:
     """Return the start tick of a checkpoint if `--start` is `now`, so that a resumed run keeps it, or None."""
-    from transom.runtime.checkpoint.fingerprint import recorded_start
+    from transom.runtime.checkpoint.remembered import recorded_start
 
     return recorded_start(checkpoint) if start == "now" else None
 
@@ -149,18 +151,27 @@ def run_options(**options: Any) -> RunOptions:
     return RunOptions(**options)
 
 
-def start_run(query: Query[Any], master: str | None, options: RunOptions) -> Running:
-    """Start a query live on a Spark `master`; print its warnings and whether the kernel runs its stateful operators."""
+def start_run(
+    query: Query[Any], master: str | None, options: RunOptions, beginning: Beginning | None = None
+) -> Running:
+    """Start a query live on a Spark `master`, where `beginning` says; print its warnings and what it runs on."""
+    from transom.runtime.beginning import beginning_line, start_at
     from transom.runtime.start import start_query
 
     spark = start_session(master)
-    job = query.job(spark, options)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
-        running = start_query(job, spark)
+        if beginning is None:
+            job = query.job(spark, options)
+            running = start_query(job, spark)
+        else:
+            running = start_at(query, spark, options, beginning)
+            job = running.job
     for warning in caught:
         warn(f"warning: {warning.message}")
     remark(job.kernel.line, err=True)
+    if line := None if beginning is None else beginning_line(query, job.options):
+        remark(line, err=True)
     return running
 
 
@@ -185,11 +196,26 @@ def print_balances(running: Running, progress: Progress) -> None:
             say(f"{source}: {balance}", "yellow", err=True)
         else:
             remark(f"{source}: {balance}", err=True)
+    print_totals(progress)
     warn_of_late_rows(progress)
     for sink_label, count in progress.refused.items():
         say(f"dead letters: {count:,} {sink_label}", err=True)
     print_unread_offsets(running, progress)
     print_closed_tick(running)
+    print_takeover(running)
+
+
+def print_totals(progress: Progress) -> None:
+    """Print what the offsets of topics are and, if the run has resumed, each source's balance since the first start."""
+    for source, counts in progress.offsets.items():
+        remark(f"{source}: {counts.sentence(progress.sources[source].read)}", err=True)
+    if not progress.earlier.batches and not progress.uncounted:
+        return
+    first = f"since micro-batch {progress.counted_from}" if progress.counted_from else "since the first start"
+    for source, balance in progress.totals.items():
+        remark(f"{source}, {first}: {balance}", err=True)
+    if progress.uncounted:
+        warn(f"warning: micro-batches that were committed and not counted, after a kill: {progress.uncounted:,}")
 
 
 def print_unread_offsets(running: Running, progress: Progress) -> None:
@@ -216,6 +242,15 @@ def print_closed_tick(running: Running) -> None:
         remark(f"last closed tick: {tick}, which ended at {end:%Y-%m-%d %H:%M:%S} UTC", err=True)
     elif running.job.bound.rows != 0:
         remark("last closed tick: none; a tick closes when every source has a later row", err=True)
+
+
+def print_takeover(running: Running) -> None:
+    """Print from which query a run has taken over, or that it has not caught up with it yet."""
+    from transom.runtime.upgrade.takeover import takeover_line
+
+    line = takeover_line(running.job.options.folder)
+    if line is not None:
+        remark(line, err=True)
 
 
 def watch_run(running: Running, stop: StopRequest) -> Progress:
@@ -274,6 +309,7 @@ def log_batches(running: Running) -> None:
     running.progress()
     while running.reports:
         record = batch_record(running.reports.popleft(), running.counts)
+        record["totals"] = {name: asdict(balance) for name, balance in running.last_progress.totals.items()}
         if not output.is_quiet():
             output.log_event("batch", query=running.job.name, **record)
 
@@ -290,7 +326,7 @@ class SourceFileWatch:
 
     def check_files(self, *, now: bool = False) -> None:
         """Warn of source files modified since the last check, at most every FILE_CHECK_SECONDS unless `now`."""
-        from transom.runtime.checkpoint.source_files import changed_file_message
+        from transom.runtime.checkpoint.logs.source_files import changed_file_message
 
         if not now and time.monotonic() - self._last < FILE_CHECK_SECONDS:
             return
@@ -319,6 +355,11 @@ def progress_table(progress: Progress, bound: StateBound) -> Table:
         (source, f"{balance.read:,} read", str(balance).partition(" = ")[2])
         for source, balance in progress.sources.items()
     ]
+    if progress.earlier.batches:
+        rows += [
+            (f"{source}, in all", f"{balance.read:,} read", str(balance).partition(" = ")[2])
+            for source, balance in progress.totals.items()
+        ]
     rows += [("dead letters", f"{count:,}", sink_label) for sink_label, count in progress.refused.items()]
     for name, value, comment in rows:
         table.add_row(*map(Text, map(escape, (name, value, comment)), ("dim", "", "dim")))
@@ -336,9 +377,3 @@ def refuse_options(query: Query[Any], options: Mapping[str, bool]) -> None:
         reason = query.semantics.refused.get(option)
         if requested and reason is not None:
             raise UsageError(f"{option} is not for SPARQL", detail=reason, hint=f"leave out {option}")
-
-
-def print_rejected(stream: str, counts: Mapping[str, int], first: str) -> None:
-    """Print how many messages of an RDF stream were rejected, by reason, and the text of the first one."""
-    reasons = ", ".join(f"{count} {reason}" for reason, count in counts.items())
-    warn(f"warning: rejected messages of {stream}: {reasons}; the first is {first}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from transom.algebra.operator import Operator, Plan
+from transom.algebra.periods import PeriodRange
 from transom.algebra.sources import StoredTable, StreamAcquire, StreamReceive
 from transom.algebra.streams import DStream, IStream, RStream
 from transom.algebra.tree import inputs as input_operators
@@ -136,11 +137,11 @@ def undrawable_part(op: Window) -> str:
         return "a window by region"
     if op.by_distance:
         return "a window by distance"
-    return "" if isinstance(op.range, CoordinateRange) else "a window without bounds"
+    return "" if isinstance(op.range, CoordinateRange | PeriodRange) else "a window without bounds"
 
 
 def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[WindowEvent]]:
-    """Return the input tuples of a drawable window operator, and the ticks at which it creates windows."""
+    """Return what the timeline draws of a window operator: its input tuples and the ticks of its windows."""
     if isinstance(op.input, StoredTable):
         return [], [(tick, {Coordinate.TICK: tick}) for tick in scan_ticks(op.slide, op.input, inputs)]
     elements = evaluate_stream(op.input, inputs)
@@ -178,14 +179,17 @@ def _drawn_window(
     tick, coordinates = event
     if isinstance(op.input, StoredTable):
         return DrawnWindow(tick, tick, tick, len(scan_table(op.input, tick, inputs)), superseded=superseded)
-    assert isinstance(op.range, CoordinateRange)  # noqa: S101 - undrawable_part names the others
-    base = coordinates[op.range.coordinate]
+    assert isinstance(op.range, CoordinateRange | PeriodRange)  # noqa: S101 - undrawable_part names the others
     members = tuple(
         positioned.element
         for positioned in position_elements(op, elements)
         if is_in_window(op.range, positioned, coordinates)
     )
-    low, high = op.range.low.at(base), op.range.high.at(base)
+    if isinstance(op.range, PeriodRange):
+        low, high = op.range.bounds(tick)
+    else:
+        base = coordinates[op.range.coordinate]
+        low, high = op.range.low.at(base), op.range.high.at(base)
     return DrawnWindow(tick, low, high, len(members), members, superseded)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from transom.algebra.periods import EveryPeriod
 from transom.algebra.sources import StoredTable
 from transom.algebra.windows import AtStart, CoordinateRange, Every, Window
 from transom.picture.timeline.lanes import MAX_WINDOWS, thin_slides, window_events
@@ -41,7 +42,7 @@ def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpa
     operators = [op for op, _ in lanes]
     targets = [_target_window_count(op) for op in operators]
     end = inputs.start
-    step = MAX_WINDOWS * min((op.slide.step for op in operators if isinstance(op.slide, Every)), default=1)
+    step = MAX_WINDOWS * min(map(_slide_length, operators))
     while True:
         end = min(end + step, inputs.until)
         ticks = [_creation_ticks(op, replace(inputs, until=end)) for op in operators]
@@ -57,6 +58,17 @@ def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpa
     last = max(creations[target - 1] if len(creations) >= target else end for creations, target in zip(ticks, targets))
     last = min([last] + [creations[MAX_WINDOWS - 1] for creations in ticks if len(creations) > MAX_WINDOWS])
     return DrawnSpan(inputs.start, _limit_to_palette(last, lanes, ticks), inputs.until, each)
+
+
+def _slide_length(op: Window) -> int:
+    """Return the ticks or rows between two windows of an operator, 1 if their number is not fixed."""
+    match op.slide:
+        case Every(step=step):
+            return step
+        case EveryPeriod() as slide:
+            return slide.shortest
+        case _:
+            return 1
 
 
 def _limit_to_palette(last: int, lanes: Sequence[tuple[Window, int]], ticks: Sequence[Sequence[int]]) -> int:

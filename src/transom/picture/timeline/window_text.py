@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.sources import StoredTable
 from transom.algebra.windows import (
     AtStart,
@@ -171,6 +172,8 @@ def _slide_text(slide: Slide, calendar: Calendar) -> str:
             return "at every row" if step == 1 else f"at every {ordinal(step)} row"
         case OnArrival():
             return "at every arrival"
+        case EveryPeriod(unit=unit, step=step, days=days):
+            return f"every {unit.count(step).removeprefix('1 ')} of {days.zone}"
         case _:
             return "whenever it changes"
 
@@ -191,6 +194,8 @@ def _range_text(part: Range, calendar: Calendar) -> str:
             if not low.offset:
                 return "the tuples of that very tick"
             return f"the tuples of the last {largest_unit((low.offset,), calendar).count(-low.offset)}"
+        case PeriodRange(unit=unit, past=past, until=0):
+            return f"the tuples of the {unit.count(past)} before"
         case _:
             return ""
 

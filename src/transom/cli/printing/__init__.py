@@ -1,0 +1,1 @@
+"""What commands print: answers as tables, reports for programs, and progress."""

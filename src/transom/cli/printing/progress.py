@@ -1,0 +1,83 @@
+"""A line on stderr that shows how far a long evaluation is."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from transom.cli import output
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+DELAY = 2.0
+"""Seconds before progress is shown; quicker commands show none."""
+
+
+class _DelayedLine:
+    """A line with a step and the elapsed time, which appears after a delay and disappears at the end."""
+
+    def __init__(self) -> None:
+        """Start the delay; nothing is shown before its end."""
+        self._lock = threading.Lock()
+        self._step = "starting"
+        self._bar: Progress | None = None
+        self._ended = False
+        self._timer = threading.Timer(DELAY, self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def update(self, step: str) -> None:
+        """Set the step that the line shows."""
+        with self._lock:
+            self._step = step
+            if self._bar is not None:
+                self._bar.update(self._bar.task_ids[0], description=step)
+
+    def end(self) -> None:
+        """Remove the line, or cancel it if it has not appeared yet."""
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _show(self) -> None:
+        """Show the line, which Rich refreshes in a thread of its own; the timer calls this after the delay."""
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.text import Text
+
+        class ElapsedColumn(TimeElapsedColumn):
+            """The seconds since the command began, which is `DELAY` before the line appears."""
+
+            def render(self, task: object) -> Text:
+                """Return the elapsed time in seconds."""
+                return Text(f"{(task.elapsed or 0) + DELAY:.0f} s")  # type: ignore[attr-defined]
+
+        with self._lock:
+            if self._ended:
+                return
+            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), ElapsedColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.add_task(self._step, total=None)
+            self._bar.start()
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[str], None] | None]:
+    """Show a line about the block on stderr after two seconds; yield the function that sets its text.
+
+    Nothing is shown, and None is yielded, if stderr is no terminal or the command is quiet.
+    """
+    if output.is_quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    line = _DelayedLine()
+    try:
+        yield line.update
+    finally:
+        line.end()

@@ -1,0 +1,1 @@
+"""Commands and options for a query that replaces another one."""

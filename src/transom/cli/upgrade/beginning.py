@@ -1,0 +1,61 @@
+"""The options of `run` that say where its answers begin: in recorded history, or after another query."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from transom.cli.options import parse_tick
+from transom.cli.output import say
+
+if TYPE_CHECKING:
+    from transom.query import Query
+    from transom.runtime.beginning import Beginning
+    from transom.runtime.options import RunOptions
+
+
+class OnQueryChange(StrEnum):
+    """What `run` does if the checkpoint belongs to another query."""
+
+    refuse = "refuse"
+    show = "show"
+    rebuild = "rebuild"
+
+
+SinceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--since", metavar="T", help="The first tick of the answer, as --until; reads the earlier rows that matter."
+    ),
+]
+AfterOption = Annotated[
+    Path | None,
+    typer.Option("--after", metavar="DIR", help="The checkpoint of another query, after which this one goes on."),
+]
+OnChangeOption = Annotated[
+    OnQueryChange,
+    typer.Option("--on-change", help="When the checkpoint is another query's: stop, show the change, or go on anew."),
+]
+
+
+def read_beginning(
+    query: Query[Any], since: str | None, after: Path | None, on_change: OnQueryChange, checkpoint: Path
+) -> Beginning:
+    """Parse where a run begins; `--since now` keeps the tick that the checkpoint of a resumed run records."""
+    from transom.runtime.beginning import Beginning, recorded_beginning
+
+    recorded = recorded_beginning(checkpoint) if since == "now" else None
+    tick = parse_tick(since, "--since", query) if recorded is None else recorded[1]
+    older = None if after is None else after.absolute()
+    return Beginning(tick, older, "rebuild" if on_change is OnQueryChange.rebuild else "refuse")
+
+
+def show_change(query: Query[Any], master: str | None, options: RunOptions) -> None:
+    """Print how the query differs from the one of the checkpoint, and what a rebuild would do."""
+    from transom.cli.run import start_session
+    from transom.runtime.beginning import describe_change
+
+    say(describe_change(query, start_session(master), options))

@@ -1,0 +1,61 @@
+"""Answer the query of a test case on Spark, as a stream of micro-batches."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from transom.errors import Unsupported
+from transom.model.rdf.answer import RdfAnswer
+from transom.query import Query
+from transom.runtime.results.rdf import last_change
+from transom.runtime.verify.harness import replay_answer, stream_answer
+from transom.runtime.verify.micro_batches import Split, batch_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class BatchSplit(Split):
+    """A split into micro-batches of given sizes."""
+
+    sizes: Sequence[int] = ()
+
+    def cut(self, count: int) -> list[int]:
+        """Return the sizes of the micro-batches; `count` is their sum."""
+        return list(self.sizes)
+
+
+def answer_on_spark(
+    query: Query[Any], spark: SparkSession, inputs: Any, reference: Any, until: int | None, ends: Sequence[int]
+) -> tuple[Any, bool]:
+    """Answer a query up to tick `until`, in micro-batches that end at the ticks `ends`; also return if it is numbered.
+
+    Without `ends`, all rows are one micro-batch. The `reference` answer tells how long the answer changes if there is
+    no `until`. A query that reads no stream runs as a batch.
+    """
+    numbered = query.result_kind == "tagged-tuples"
+    if isinstance(reference, RdfAnswer) and until is None:
+        until = inputs.until if inputs.ends else max(last_change(reference), inputs.until)
+    split = Split()
+    if ends:
+        counts = Counter(bisect_left(ends, row.tick) for row in batch_rows(query.sources, inputs, until))
+        split = BatchSplit(sizes=[counts[number] for number in range(len(ends)) if counts[number]])
+
+    def run(index: bool) -> Any:
+        """Run the query, with the running index of its tuples if `index`."""
+        if any(extent.runs_live for extent in query.sources):
+            return stream_answer(query, spark, inputs, split, until, index=index)
+        return replay_answer(query, spark, inputs, index=index)
+
+    try:
+        answer = run(numbered)
+    except Unsupported:
+        if not numbered:
+            raise
+        numbered, answer = False, run(False)
+    return answer.clipped(getattr(inputs, "start", 0), until), numbered or query.result_kind != "tagged-tuples"

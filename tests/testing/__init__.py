@@ -1,0 +1,1 @@
+"""Tests of test cases for queries."""
