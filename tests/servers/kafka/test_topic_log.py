@@ -29,7 +29,7 @@ from transom.connectors.log.columns import LogRecord, LogRecordKind
 from transom.connectors.log.read import read_log, rejected_counts
 from transom.connectors.log.topic import topic_latest_tick
 from transom.connectors.log.topic_writer import TopicLog
-from transom.errors import DataError, UsageError
+from transom.errors import DataError, Fenced, UsageError
 from transom.model.bag import Element
 from transom.model.reject_reason import RejectReason
 
@@ -73,7 +73,7 @@ def test_what_is_written_is_read_in_the_order_of_its_numbers(place):
 
 def test_a_new_writer_shuts_the_old_one_out(place):
     with TopicLog(place, CAR) as old, TopicLog(place, CAR) as new:
-        with pytest.raises(UsageError, match="somebody else writes"):
+        with pytest.raises(Fenced, match="was taken over by a newer writer"):
             old.append([row(1)])
         new.append([row(2)])
         new._producer.begin_transaction()

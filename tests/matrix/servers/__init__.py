@@ -1,0 +1,1 @@
+"""Cells whose faults need a server: a broker of Kafka, or PostgreSQL."""
