@@ -134,10 +134,12 @@ def read(paths: Iterable[Path]) -> list[Entry]:
 
 def ratios(picture: Picture, entries: Sequence[Entry]) -> None:
     """Draw a bar from 1 to the ratio of each entry."""
-    shown = [entry for entry in entries if entry.get("ratio") and entry["bench"] != "grid"]
+    shown = [entry for entry in entries if entry.get("ratio") and entry["bench"] not in ("grid", "start")]
     if not shown:
         return
-    picture.title("Times as fast", "rows per second, ours to theirs; peers: events per CPU second; the stroke: wanted")
+    picture.title(
+        "Times as fast", "throughput of Transom divided by that of the other contestant; the stroke is the target"
+    )
     values = [entry["ratio"] for entry in shown] + [entry["wanted"] for entry in shown if entry.get("wanted")]
     scale = Scale.over([0.8, 1.25, *values], MARGIN + LABEL, WIDE - MARGIN - 50)
     high = BAR * len(shown)

@@ -13,6 +13,7 @@ from transom.algebra.cql_windows import (
     table_window,
     unbounded_window,
 )
+from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.sources import StoredTable, StreamReceive
 from transom.algebra.tree import walk
 from transom.algebra.windows import (
@@ -30,6 +31,7 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.rdf import Rdf, rdf_stream
 from transom.model.geometry.shapes import from_wkt
 from transom.model.geometry.space import Position
+from transom.model.periods import LocalDays, PeriodUnit
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
@@ -100,6 +102,7 @@ _LINE = Position("car", None, unit=1_000_000_000)
 _HARBOUR = from_wkt("harbour", "POLYGON ((0 -1, 5 -1, 5 1, 0 1, 0 -1))")
 _KM = 1_000_000_000
 _TABLE = StoredTable("t", Schema((Attribute("x", Type.INTEGER, "t"),)))
+_BERLIN = LocalDays.of("Europe/Berlin", Calendar())
 TICK, INDEX, DISTANCE = Coordinate.TICK, Coordinate.INDEX, Coordinate.DISTANCE
 
 _RDF = Catalog(Calendar(1000), rdf=Rdf({"s": rdf_stream("s", "http://s")}))
@@ -115,6 +118,12 @@ def _of_sparql(written: str) -> Window:
 WINDOW_FORMS = {
     "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 SEC]`": time_window(_STREAM, 5, 1, 2),
     "SNEEql `[FROM NOW-5 TO NOW-1 SLIDE 2 ROWS]`": row_window(_STREAM, 5, 1, 2),
+    "SNEEql `[FROM NOW-1 TO NOW SLIDE 1 DAY AT 'Europe/Berlin']`": Window(
+        _STREAM, EveryPeriod(PeriodUnit.DAY, 1, _BERLIN), PeriodRange(PeriodUnit.DAY, 1, 0, _BERLIN)
+    ),
+    "CQL `[RANGE '3 months', SLIDE '1 month' AT 'Europe/Berlin']`": Window(
+        _STREAM, EveryPeriod(PeriodUnit.MONTH, 1, _BERLIN), PeriodRange(PeriodUnit.MONTH, 3, 0, _BERLIN)
+    ),
     "SNEEql `[SCAN 10 SEC]`": scan_window(_TABLE, 10),
     "SNEEql table without `SCAN`": scan_window(_TABLE, None),
     "CQL `[RANGE 60, SLIDE 10]`": time_window(_STREAM, 60, 0, 10),

@@ -10,6 +10,7 @@ from transom.physical.gaps import Gap
 from transom.query import Query
 
 CATALOG = """
+epoch: 2026-01-01T00:00:00Z
 extents:
   car:
     declare: pushed (id:string, x:float, y:float, speed:integer, price:decimal)
@@ -39,6 +40,8 @@ ROWS: dict[Gap, str] = {
     gaps.FOLLOWED_ORDER: "SELECT MAX(price) "
     "FROM (RSTREAM(SELECT price FROM tariff [SCAN 1 MIN])) AS prices [FROM NOW-4 TO NOW SLIDE 1 ROW]",
     gaps.FOLLOWED_WITHOUT_SCAN: "SELECT zone.fee, tariff.price FROM zone, tariff",
+    gaps.PERIODS_BY_KEY: "SELECT RStream(id) "
+    "FROM car [PARTITION BY id RANGE '1 day', SLIDE '1 day' AT 'Europe/Berlin']",
     gaps.LONG_DECIMAL: "SELECT id FROM car WHERE price > CAST('0.0000000000000000001' AS decimal)",
     gaps.RESULT_ORDER: "SELECT RStream(sensor) FROM warm [ROWS 10]",
 }

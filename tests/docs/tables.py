@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from benchmarks.tables import TABLES as MEASURED
+from benchmarks.tables import entries
 
 import transom
 from tests.docs.examples import FUNCTION_EXAMPLES, WINDOW_FORMS
@@ -220,7 +224,7 @@ def described(family: Iterable[type]) -> str:
         engine = "yes, but see below" if operator is Window else "yes"
         cells = (meaning, told["Bounds"], told["State"], source)
         rows.append((code(operator.__name__), *map(link_decisions, cells), engine))
-    return table(("operator", "meaning", "bounds", "state", "defined in", "reference engine"), rows)
+    return table(("operator", "meaning", "special cases", "state", "defined in", "reference engine"), rows)
 
 
 def link_decisions(text: str) -> str:
@@ -287,5 +291,6 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/functions.md", "rdf-functions-by-group"): rdf_functions_by_group,
     ("docs/engines.md", "gaps-in-rows"): gaps_in_rows,
     ("docs/engines.md", "gaps-in-rdf"): gaps_in_rdf,
+    **{("docs/benchmarks.md", marker): partial(measured, entries()) for marker, measured in MEASURED.items()},
 }
 """The tables by page and by the marker that stands before them; the marker `end` stands after each."""

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 import typer
-import yaml
 
 import transom
-from tests.cases import GOLDEN
+from tests.cases import decisions_of, golden_file
 from tests.covering import NODES
 from tests.docs.pages import PAGES, ROOT, name_of, text_of
 from tests.docs.run import Session
@@ -32,6 +31,7 @@ from transom.runtime.start import Running
 from transom.spark.expressions.aggregates import RANGE_ERROR
 from transom.spark.expressions.types import DECIMAL
 from transom.spark.session import SETTINGS
+from transom.testing import entries as test_entries
 
 PICTURES = {
     "docs/pictures/q2.svg": ("examples/roads/q2.sneeql", "5 min"),
@@ -81,8 +81,8 @@ def shapes(model: type[Entry]) -> Iterator[type[Entry]]:
 
 @pytest.mark.parametrize("model", list(shapes(Entry)), ids=lambda model: model.__name__)
 def test_every_catalog_key_is_in_catalog(model: type[Entry]) -> None:
-    assert model.__module__ in (entries.__name__, servers.__name__)
-    page = text_of("docs/catalog.md")
+    assert model.__module__ in (entries.__name__, servers.__name__, test_entries.__name__)
+    page = text_of("docs/commands.md" if model.__module__ == test_entries.__name__ else "docs/catalog.md")
     for name, info in model.model_fields.items():
         assert f"`{info.alias or name}`" in page, f"{model.__name__}: {info.alias or name}"
 
@@ -150,8 +150,7 @@ def test_every_decision_is_listed_with_its_cases(rewrite: bool) -> None:
     row = re.compile(r"^(\| ([SC]\d+) \|.*\|)([^|]*)\|$", re.MULTILINE)
     wanted = [f"S{number}" for number in range(1, 40)] + [f"C{number}" for number in range(1, 34)]
     assert [found[2] for found in row.finditer(page)] == wanted
-    cases = yaml.load(GOLDEN.read_text("utf-8"), yaml.CSafeLoader)["cases"]
-    shown = {case["name"].split("-")[0]: case["decisions"] for case in cases}
+    shown = {case.name.split("-")[0]: decisions_of(case) for case in golden_file().cases}
 
     def completed(found: re.Match[str]) -> str:
         cited = set(re.findall(r"\w+", found[3]))

@@ -1,27 +1,13 @@
-"""What a reader who has not seen the code is asked to judge: `python -m tests.docs.readers KIND [SEED]`.
-
-The kind `functions` prints twenty functions of src and kernel with their signatures and the first lines of their
-docstrings; `sentences` prints fifty sentences of the pages. Both are drawn by the hash of the commit. `errors` prints
-every message of the golden file of errors.
-"""
+"""The functions of the package and of the kernel, as a reader judges them: name, signature and first line."""
 
 from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
-import yaml
-
-ROOT = Path(__file__).parents[2]
-DRAWN = 20
-SENTENCES_DRAWN = 50
-SHORTEST_SENTENCE = 5
-"""In words: what is shorter is a label."""
+ROOT = Path(__file__).parents[3]
 _JAVA = re.compile(
     r"(?:/\*\*(?P<comment>(?:(?!\*/).)*)\*/\s*)?(?:@\w+(?:\([^)]*\))?\s*)*"
     r"^ +(?P<signature>(?:(?:public|protected|private|static|final|abstract|synchronized|default) )*"
@@ -76,45 +62,3 @@ def java_functions() -> Iterator[str]:
             comment = " ".join(line.strip(" *") for line in (method["comment"] or UNDOCUMENTED).splitlines()).strip()
             first = re.split(r"(?<=\.) ", comment)[0]
             yield f"{owner} (Java)\n    {' '.join(method['signature'].split())}\n    {first}"
-
-
-def drawn(seed: str) -> list[str]:
-    """Twenty functions, the same ones for the same seed."""
-    return Random(seed).sample([*python_functions(), *java_functions()], DRAWN)
-
-
-def sentences() -> Iterator[str]:
-    """Every sentence of the pages outside of code blocks, with its page; cells of tables count as sentences."""
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]:
-        prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-        prose = re.sub(r"<!--.*?-->|<a id=[^>]*></a>|^#.*$|^!\[.*$", "", prose, flags=re.MULTILINE)
-        for paragraph in re.split(r"\n\s*\n|\n(?=[-*|] |\d+\. )|(?<=.) \| ", prose):
-            text = " ".join(paragraph.strip("|- \n").split())
-            for sentence in re.split(r"(?<=[.?!:]) (?=[A-Z`*\[])", text):
-                if len(re.findall(r"[A-Za-z]{2,}", sentence)) >= SHORTEST_SENTENCE:
-                    yield f"{page.relative_to(ROOT)}: {sentence}"
-
-
-def errors() -> Iterator[str]:
-    """The messages of the golden file, as users see them."""
-    sections = yaml.safe_load((ROOT / "tests" / "golden" / "errors.yaml").read_text("utf-8"))
-    for section in sections.values():
-        if isinstance(section, list):
-            yield from (case["message"] for case in section)
-
-
-def drawn_sentences(seed: str) -> list[str]:
-    """Fifty sentences, the same ones for the same seed."""
-    return Random(seed).sample(list(sentences()), SENTENCES_DRAWN)
-
-
-if __name__ == "__main__":
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    kind, seed = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else head.strip()
-    kinds: dict[str, Callable[[str], list[str]]] = {
-        "functions": drawn,
-        "sentences": drawn_sentences,
-        "errors": lambda _: list(errors()),
-    }
-    for number, entry in enumerate(kinds[kind](seed), 1):
-        print(f"{number}. {entry}\n")
