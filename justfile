@@ -83,6 +83,13 @@ chaos kills="10" seed="1":
     python -m tests.spark.classes "$PWD/build/classes.jsa"
     TRANSOM_CLASSES="$PWD/build/classes.jsa" python -m tests.spark.kills.chaos --kills {{kills}} --seed {{seed}} --together 4
 
+# twelve plans through every fault: cells that were not run at this commit, the oldest first; needs a C compiler and postgresql, and mounts file systems
+matrix *options:
+    mkdir -p build
+    python -m tests.spark.classes "$PWD/build/classes.jsa"
+    TRANSOM_CLASSES="$PWD/build/classes.jsa" python -m tests.matrix run {{options}}
+    python -m tests.matrix table
+
 # two million rows through each shape, the rows in state against their bounds
 state rows="2000000":
     TRANSOM_STATE_ROWS={{rows}} python -m pytest -s --spark tests/spark/running/test_state.py
@@ -103,6 +110,7 @@ bench-plant *options:
 # all that is measured, other engines included, and a picture of it: hours on a quiet machine
 bench-all results="build/benchmarks/lines.jsonl":
     python -m benchmarks.sliding --results {{results}}
+    python -m benchmarks.settings --results {{results}}
     python -m benchmarks.kernel --results {{results}}
     python -m benchmarks.joins --results {{results}}
     python -m benchmarks.grid --results {{results}}

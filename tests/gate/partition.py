@@ -12,7 +12,7 @@ from hashlib import sha256
 from math import ceil
 
 SHARD_SECONDS = 25 * 60
-SLICE_SECONDS = 6 * 60
+SLICE_SECONDS = 4 * 60
 UNKNOWN_SECONDS = 20.0
 """Assumed for a test that no recorded run has timed yet."""
 
@@ -23,6 +23,10 @@ UNKNOWN_LONG = {
     "::test_many_generated_aggregates[": 600.0,
     "::test_generated_aggregates": 400.0,
     "test_chaos": 200.0,
+    "is_fenced[50]": 1500.0,
+    "in_the_log_once[50]": 300.0,
+    "answer_once[50]": 1500.0,
+    "once_by_key[50]": 1500.0,
     "::test_compositions_that_are_killed": 900.0,
     "::test_every_composition": 120.0,
     "test_sparql_cases": 150.0,
