@@ -16,7 +16,7 @@ from confluent_kafka import Consumer
 
 import transom
 from tests.servers.start import make_topic, wait_for
-from transom.errors import CheckpointError
+from transom.errors import CheckpointError, UsageError
 from transom.runtime.sinks import delivery
 from transom.runtime.sinks.postgresql import copy_rows
 
@@ -87,6 +87,16 @@ def test_postgresql_exactly_once(query, spark, database, tmp_path, monkeypatch):
     assert sorted(rows) == expected(query)
     assert batches is not None
     assert batches[0] == batches[1] > 0
+
+
+def test_a_table_with_other_columns_is_refused_before_the_start(query, spark, database, tmp_path):
+    with psycopg.connect(f"postgresql://test@127.0.0.1:{database}/postgres") as connection:
+        connection.execute('CREATE TABLE others (tick timestamptz, plate text, "how many" bigint)')
+    sink = f"postgresql://test@127.0.0.1:{database}/postgres/public.others"
+    with pytest.raises(UsageError, match=r"the table public\.others has no column n") as caught:
+        run(query, spark, sink, tmp_path)
+    assert caught.value.detail == "its columns are tick, plate, how many"
+    assert not (tmp_path / "state").exists()
 
 
 def test_a_database_ahead_of_its_checkpoint_is_refused(spark, database, tmp_path):

@@ -30,7 +30,7 @@ from transom.runtime.dataframe import dataframe
 from transom.runtime.job import Job
 from transom.runtime.running import BatchGate, Running
 from transom.runtime.sinks.dead_letters import SinkDeadLetters
-from transom.runtime.sinks.delivery import batch_delivery, check_ledger, claim_sink
+from transom.runtime.sinks.delivery import batch_delivery, check_columns, check_ledger, claim_sink
 from transom.runtime.sinks.folder import FolderWriter, uses_spark_sink
 from transom.runtime.sinks.sink import Sink
 from transom.runtime.topics import check_topics, source_topics
@@ -66,6 +66,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         _check_single_batch([source for source in job.sources if source.name not in user_frames])
     counts = RowCounts()
     frame = dataframe(job, spark, user_frames, live=True, counts=counts)
+    check_columns(sink, frame.columns)
     current = fingerprint(job, user_frames)
     spark_sink = sink.folder is not None and uses_spark_sink(spark, sink, options.folder)
     lock = CheckpointLock(options.folder).acquire()

@@ -58,7 +58,8 @@ def test_since(spark: SparkSession, tmp_path: Path, number: int) -> None:
         runs.append(story.start(spark, seam.change.new, "since-out", "since", since=seam.since))
     for running, (story, _) in zip(runs, stories, strict=True):
         running.stream.processAllAvailable()
-        story.show()
+        while story.show_next():
+            running.stream.processAllAvailable()
     for running, (story, seam) in zip(runs, stories, strict=True):
         finished(running)
         check_since(spark, story, seam)

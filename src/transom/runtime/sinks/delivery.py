@@ -31,7 +31,7 @@ from transom.model.schema import unique_names
 from transom.runtime.sinks.dead_letters import RefusedRow, SinkDeadLetters
 from transom.runtime.sinks.kafka import MessageLimit, largest_message, message_limit, write_messages
 from transom.runtime.sinks.mqtt import ID_FIELD, Broker, Outbox
-from transom.runtime.sinks.postgresql import copy_rows
+from transom.runtime.sinks.postgresql import copy_rows, table_columns
 from transom.runtime.sinks.postgresql_epochs import LEDGER_TABLE, claim_epoch, last_delivered, verify_epoch
 from transom.runtime.sinks.postgresql_takeover import TableTakeover
 from transom.runtime.sinks.sink import Sink
@@ -288,6 +288,22 @@ def claim_sink(sink: Sink, run_id: str) -> int | None:
     epochs: list[int] = []
     in_database(sink.address or "", lambda connection: epochs.append(claim_epoch(connection, run_id)))
     return epochs[-1]
+
+
+def check_columns(sink: Sink, columns: Sequence[str]) -> None:
+    """Raise UsageError if the table of a PostgreSQL sink exists and lacks a column of the answer."""
+    if sink.kind != "postgresql":
+        return
+    table = read_address(sink.address or "", "").name.partition("/")[2]
+    existing: list[list[str] | None] = []
+    in_database(sink.address or "", lambda connection: existing.append(table_columns(connection, table)))
+    names = existing[-1]
+    if names is not None and (missing := [name for name in columns if name not in names]):
+        raise UsageError(
+            f"the table {table} has no column {', '.join(missing)}",
+            detail=f"its columns are {', '.join(names)}",
+            hint="rename the column of the query with AS, add it to the table, or name another table",
+        )
 
 
 def check_ledger(sink: Sink, run_id: str, planned: int) -> None:

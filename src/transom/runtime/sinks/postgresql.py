@@ -1,10 +1,11 @@
-"""COPY rows into a PostgreSQL table, skipping and returning those that the table refuses."""
+"""COPY rows into a PostgreSQL table, skipping and returning those that the table refuses; read its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from transom.catalog.extras import require_library
 from transom.runtime.sinks.dead_letters import RefusedRow
 
 
@@ -41,3 +42,13 @@ def _copy_error(psycopg: Any, connection: Any, copy: Any, rows: Sequence[Sequenc
         message = getattr(getattr(error, "diag", None), "message_primary", None)
         return str(message or error).partition("\n")[0]
     return None
+
+
+def table_columns(connection: Any, table: str) -> list[str] | None:
+    """Return the names of the columns of a PostgreSQL table; None if there is no such table."""
+    sql = require_library("psycopg", "postgresql", "postgresql").sql
+    target = sql.Identifier(*table.split("."))
+    if connection.execute("SELECT to_regclass(%s)", (target.as_string(connection),)).fetchone()[0] is None:
+        return None
+    empty = connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(target))
+    return [column.name for column in empty.description]
