@@ -138,7 +138,11 @@ class Plant:
             number, born = (self.folder / "pids" / name).read_text().split()
         except OSError:
             return None
-        return int(number) if _born(int(number)) == int(born) else None
+        if _born(int(number)) == int(born):
+            return int(number)
+        if child is not None:
+            child.poll()  # it has ended since the first poll, and must not stay a zombie
+        return None
 
     def kill(self, name: str, how: int = signal.SIGKILL) -> None:
         """A signal to a process and all that it started; after SIGKILL it is gone."""

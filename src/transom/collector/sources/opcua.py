@@ -11,6 +11,7 @@ from typing import Any
 from transom.catalog.extras import require_library
 from transom.catalog.reading.references import resolve_references
 from transom.catalog.servers import Device, OpcUa
+from transom.collector.sources.opcua_namespaces import Namespaces
 from transom.collector.sources.opcua_security import secure_client
 
 
@@ -23,6 +24,7 @@ class OpcUaConnection:
         self.source = source
         self._client: Any = None
         self._nodes: list[Any] = []
+        self._namespaces = Namespaces()
         self._closing: set[asyncio.Future[None]] = set()
 
     async def read(self, results: dict[Device, Mapping[str, object] | Exception]) -> None:
@@ -56,16 +58,17 @@ class OpcUaConnection:
             if self.source.tls is not None:
                 await secure_client(client, self.source.tls)
             await client.connect()
+            self._nodes = self._find_nodes(client, await client.get_namespace_array())
         except BaseException:
             with contextlib.suppress(Exception):
                 client.disconnect_socket()
             raise
         self._client = client
-        self._nodes = [
-            client.get_node(text.replace("{site}", str(device.site)))
-            for device in self.devices
-            for _, text in self.source.nodes
-        ]
+
+    def _find_nodes(self, client: Any, uris: Sequence[str]) -> list[Any]:
+        """Return the nodes of all sites in a new session, whose server has the namespaces `uris`."""
+        texts = (text.replace("{site}", str(device.site)) for device in self.devices for _, text in self.source.nodes)
+        return [client.get_node(self._namespaces.node_id(text, uris)) for text in texts]
 
     def reset(self) -> None:
         """Discard the session, and close it in the background; the next read opens a new one."""
