@@ -19,7 +19,6 @@ from transom.collector.discover.infer import (
     ABSENT,
     infer_clock,
     infer_decimal,
-    infer_delimiter,
     infer_time_column,
     infer_type,
     near_time_column,
@@ -339,24 +338,6 @@ def test_options_of_kafka_as_the_library_knows_them(monkeypatch):
     found = python_settings(source)
     login = {"security.protocol": "SASL_SSL", "sasl.username": "eng", "sasl.password": 'a"b'}
     assert found == {"bootstrap.servers": "a:1", **login}
-
-
-@pytest.mark.parametrize(
-    ("lines", "delimiter"),
-    [
-        (["a,b", "1,2"], ","),
-        (["a;b", "1,5;2,5"], ";"),
-        (["a\tb", "1,5\t2"], "\t"),
-        (["a|b|c", "1|2|x, y"], "|"),
-        (["a;b, c;d", "1;2, 3;4"], ";"),
-        (["a;b", '"1;2";3'], ";"),
-        (["a", "1"], ","),
-        (["a;b", "1"], ","),
-        ([], ","),
-    ],
-)
-def test_the_delimiter_is_what_gives_every_line_the_same_cells(lines, delimiter):
-    assert infer_delimiter(lines) == delimiter
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from transom.catalog import Catalog
 from transom.connectors import open_stream, open_table
+from transom.connectors.files.read import REJECT_HINT
 from transom.errors import DataError, UsageError
 from transom.model.bag import Element, TableVersion
 
@@ -256,7 +257,8 @@ def test_a_column_that_is_missing_has_a_hint(read):
     ],
 )
 def test_hints(read, declaration, content, hint):
-    assert refused(read, f"pushed {declaration}", "a.csv", a__csv=content).hint == hint
+    found = str(refused(read, f"pushed {declaration}", "a.csv", a__csv=content).hint)
+    assert found.removesuffix(REJECT_HINT) == hint
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -275,7 +277,7 @@ def test_a_number_with_another_decimal_mark_is_refused(read, cell):
     files = {"path": "a.csv", "delimiter": ";", "decimal": ","}
     error = refused(read, "pushed (f:float)", files, a__csv=f"tick;f\n0;{cell}\n")
     assert error.message == f"line 2 of it: f: '{cell}' is not of type float"
-    assert error.hint == "the decimal mark is a comma: write a number such as 1,5"
+    assert str(error.hint).startswith("the decimal mark is a comma: write a number such as 1,5")
 
 
 def test_a_folder_instead_of_a_file(read, tmp_path):

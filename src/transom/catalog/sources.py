@@ -71,7 +71,8 @@ class Files(Record):
 
     `fields` maps attributes to columns with a different name. For statements, `time` is the predicate that states their
     times, `payload` the format of messages in tables, and `prefixes` abbreviate the terms in tables. CSV files have a
-    `delimiter` between cells, and a `decimal` mark in numbers.
+    `delimiter` between cells, and a `decimal` mark in numbers. With `rejects_invalid`, invalid rows of a CSV file are
+    rejected and counted; otherwise the first one is an error.
     """
 
     paths: tuple[str, ...]
@@ -83,6 +84,7 @@ class Files(Record):
     prefixes: tuple[tuple[str, str], ...] = ()
     delimiter: str = ","
     decimal: str = "."
+    rejects_invalid: bool = False
 
     def columns(self, attributes: Sequence[str]) -> list[str]:
         """Return the names of the file columns that hold these attributes, in the same order."""

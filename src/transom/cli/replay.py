@@ -128,7 +128,7 @@ def replay_query(
             if sink.folder is not None:
                 sink.attach(frame.write.mode("errorifexists")).save()
     for stream, messages in rejected.messages().items():
-        warn(f"warning: {rejected_line(stream, messages.counts, messages.first)}")
+        warn(f"warning: {rejected_line(stream, messages.counts, messages.first, messages.unit)}")
     if sink.folder is not None:
         remark(f"{sink.folder}: written")
     elif job.results.show(

@@ -29,8 +29,8 @@ def open_stream(
 ) -> list[Element]:
     """Read a stream's rows from its source, up to tick `until` (None: all); an RDF stream is always read to its end.
 
-    Relative paths start from `folder`, that of the catalog. Invalid RDF messages are added to `rejected`. UsageError if
-    the extent has no source, is stored, or is generated without `until`.
+    Relative paths start from `folder`, that of the catalog. Invalid RDF messages, and rows that the source rejects, are
+    added to `rejected`. UsageError if the extent has no source, is stored, or is generated without `until`.
     """
     match extent.source:
         case None:
@@ -42,7 +42,7 @@ def open_stream(
         case Files() as source if extent.kind is not ExtentKind.STORED:
             from transom.connectors.files.read import read_elements
 
-            return read_elements(extent, source, calendar, folder, until)
+            return read_elements(extent, source, calendar, folder, until, rejected)
         case Generator() as source if extent.kind is not ExtentKind.STORED:
             if until is None:
                 raise UsageError(

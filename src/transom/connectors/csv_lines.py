@@ -1,19 +1,18 @@
-"""Parse one line of CSV into cells. Spark's Kafka reader implements exactly the same rules."""
+"""Parse one line of CSV into cells. `csv_lines_spark` implements exactly the same rules on Spark."""
 
 from __future__ import annotations
 
 import re
 
-_COMMA = re.compile(", *")
-_OPEN = re.compile(r"(\A|,) *\Z")
 CELL_SEPARATOR = "\0"
 """Separates cells while a line is parsed; a line that contains it is rejected."""
 
 
-def parse_csv_line(text: str) -> list[str | None]:
+def parse_csv_line(text: str, delimiter: str = ",") -> list[str | None]:
     """Parse a line of CSV into the texts of its fields; an empty field is None.
 
-    Blanks after a comma are ignored. A quoted cell may contain commas, and two quotes for one, but no line break.
+    Blanks after a `delimiter` are ignored. A quoted cell may contain delimiters, and two quotes for one, but no line
+    break.
     ValueError if the line is empty, has a line break or an unclosed quote, or a quote inside an unquoted cell.
 
     >>> parse_csv_line('a, "b, c",')
@@ -35,8 +34,8 @@ def parse_csv_line(text: str) -> list[str | None]:
         if part == "" and 0 < index < last:
             parts[index] = '"'
             continue
-        closed = index == 0 or part.startswith(",") or (part == "" and index == last)
-        if not closed or not (index == last or _OPEN.search(part)):
+        closed = index == 0 or part.startswith(delimiter) or (part == "" and index == last)
+        if not closed or not (index == last or part.strip(" ") == "" or part.rstrip(" ").endswith(delimiter)):
             raise ValueError("a quote inside a cell that does not begin and end with one")
-        parts[index] = _COMMA.sub(CELL_SEPARATOR, part)
+        parts[index] = re.sub(f"{re.escape(delimiter)} *", CELL_SEPARATOR, part)
     return [cell or None for cell in "".join(parts).split(CELL_SEPARATOR)]

@@ -35,7 +35,7 @@ class RejectReason(Enum):
     CLOCK = "the clock was behind the log"
 
 
-def rejected_line(stream: str, counts: Mapping[str, int], first: str) -> str:
-    """Return the sentence about a stream's rejected messages: counts by reason, and the text of the first message."""
+def rejected_line(stream: str, counts: Mapping[str, int], first: str, unit: str = "messages") -> str:
+    """Return the sentence about a stream's rejected messages or rows: counts by reason, and the text of the first."""
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items()))
-    return f"rejected messages of {stream}: {reasons}; the first is {first}"
+    return f"rejected {unit} of {stream}: {reasons}; the first is {first}"

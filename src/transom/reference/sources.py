@@ -22,7 +22,8 @@ class Inputs:
     operator is applied to it, `on_rejected` with the rows that a speed limit
     accepts and rejects; `rejections` is where the inputs of a query keep them. Statements are rows of terms; those
     after `until` count too, since they can end the validity of earlier ones. `ends` says whether the input ends at
-    `until`; it is false if only statements are read. `rejected` has the messages that gave no statements, by stream.
+    `until`; it is false if only statements are read. `rejected` has the messages and rows that could not be read, by
+    stream.
     `now` is the result of NOW in a query over stored graphs (R28).
     """
 

@@ -21,7 +21,7 @@ from transom.physical.nodes.windows import ReadScans, ReadStream
 from transom.runtime.heartbeats import heartbeats, watermark_delay_ms
 from transom.runtime.job import Job, lateness_of
 from transom.runtime.results.results import last_tick
-from transom.spark.columns import REJECT_REASON
+from transom.spark.columns import ORIGIN_ORDER, REJECT_REASON
 from transom.spark.frames import LoweringContext
 from transom.spark.input.balance import CountRead, RowCounts, uncounted
 from transom.spark.input.rejected import RejectedRows
@@ -177,17 +177,22 @@ def _open_statements(opener: SourceOpener, extent: Extent) -> dict[str, DataFram
             extent, opener.row_counter(extent)(user_frame, statement_count(user_frame)), calendar
         )
     else:
-        messages = _open_from_catalog(opener, extent)
-        if not live and opener.rejected is not None:
-            messages = opener.rejected.cache_messages(messages, extent.name)
-    if REJECT_REASON in messages.columns and not live:
-        messages = messages.where(F.col(REJECT_REASON).isNull()).drop(REJECT_REASON)
+        messages = _without_rejected(_open_from_catalog(opener, extent), opener, extent)
     streams = {extent.name: explode_statements(extent, messages)}
     if any(
         isinstance(node, ReadStream) and node.extent == message_extent(extent.name) for node in walk(opener.job.plan)
     ):
         streams[message_extent(extent.name)] = message_frame(extent, messages, live=live)
     return streams
+
+
+def _without_rejected(frame: DataFrame, opener: SourceOpener, extent: Extent) -> DataFrame:
+    """Drop the rejected rows or messages of a batch, and record them; a live run drops and counts them in its plan."""
+    if opener.live or REJECT_REASON not in frame.columns:
+        return frame
+    if opener.rejected is not None:
+        frame = opener.rejected.cache_messages(frame, extent.name)
+    return frame.where(F.col(REJECT_REASON).isNull()).drop(REJECT_REASON, ORIGIN_ORDER)
 
 
 def _shared_streams(plan: PhysicalNode, names: Collection[str]) -> list[str]:
@@ -211,7 +216,7 @@ def _open_row_stream(opener: SourceOpener, extent: Extent) -> DataFrame:
     user_frame, row_counter = opener.user_stream(extent), opener.row_counter(extent)
     if user_frame is not None:
         return stream_frame(extent, row_counter(user_frame, F.lit(1)), opener.job.catalog.calendar)
-    return with_order(_open_from_catalog(opener, extent), extent)
+    return with_order(_without_rejected(_open_from_catalog(opener, extent), opener, extent), extent)
 
 
 def _open_from_catalog(opener: SourceOpener, extent: Extent) -> DataFrame:

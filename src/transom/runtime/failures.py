@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from transom import errors
+from transom.connectors.files.read import REJECT_HINT
 from transom.errors import CheckpointError, DataError, EngineError, TransomError, Unavailable
 from transom.runtime.checkpoint.state_files import find_damaged_changelog
 
@@ -47,7 +48,9 @@ def translate_error(error: BaseException, folders: Sequence[Path] = ()) -> Trans
         return wrapped
     if raised := _RAISED.search(text):
         hint = _DEAD_LETTERS_HINT if _REJECTED_MESSAGE.search(raised[1]) else None
-        return DataError(raised[1], hint=hint)
+        if raised[1].endswith(REJECT_HINT):
+            hint = REJECT_HINT.removeprefix("; or ")
+        return DataError(raised[1].removesuffix(REJECT_HINT), hint=hint)
     if _DATA_LOSS.search(text):
         return CheckpointError(
             "messages of a topic were deleted before the query had read them",

@@ -155,4 +155,5 @@ class Semantics:
         yield from inputs.rejections.lines()
         for stream, messages in inputs.rejected.items():
             counts = Counter(message.reason.value for message in messages)
-            yield rejected_line(stream, counts, f"{messages[0].origin}: {messages[0].detail}")
+            first = messages[0]
+            yield rejected_line(stream, counts, f"{first.origin}: {first.detail}", first.unit)

@@ -49,6 +49,9 @@ IS_HEARTBEAT = "is_heartbeat"
 REJECT_REASON = "reject_reason"
 """Why a row is rejected; NULL if it is valid."""
 
+ORIGIN_ORDER = "origin_order"
+"""The sort key of rejected rows: their place in the source; NULL if a row is valid."""
+
 SIDE = "side"
 """The input of a machine that a row belongs to, from 0."""
 

@@ -91,6 +91,9 @@ def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) 
             raise EntryError(
                 "versions have their ticks already", at.then("time_format").at_key(), "leave out time_format"
             )
+        if entry.invalid_rows is not None:
+            hint = "leave it out, because a table without one of its rows is another table"
+            raise EntryError("a stored extent has no invalid_rows", at.then("invalid_rows").at_key(), hint)
         versions_at = at.then("versions")
         path_of_tick = {_tick(key, versions_at, calendar): path for key, path in entry.versions.items()}
         _check_distinct_ticks(path_of_tick, entry.versions, versions_at)
@@ -105,7 +108,29 @@ def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) 
     form = _format(entry, located_paths, at)
     time_format, fields = _time_format(entry, form, at), _fields(extent, entry, at)
     delimiter, decimal = _csv_marks(entry, form, at)
-    return Files(tuple(paths), form, entry.time, fields, time_format, delimiter=delimiter, decimal=decimal)
+    return Files(
+        tuple(paths),
+        form,
+        entry.time,
+        fields,
+        time_format,
+        delimiter=delimiter,
+        decimal=decimal,
+        rejects_invalid=_rejects_invalid(extent, entry, form, at),
+    )
+
+
+def _rejects_invalid(extent: Extent, entry: FilesEntry, form: Format, at: Location) -> bool:
+    """Whether invalid rows of the files are rejected; raise EntryError if they cannot be: only CSV streams can."""
+    if entry.invalid_rows is None:
+        return False
+    key_at = at.then("invalid_rows").at_key()
+    if form is not Format.CSV:
+        raise EntryError(f"{form.value} files have no invalid_rows", key_at, "only CSV files have it")
+    if extent.kind is ExtentKind.STORED:
+        hint = "leave it out, because a table without one of its rows is another table"
+        raise EntryError("a stored extent has no invalid_rows", key_at, hint)
+    return entry.invalid_rows == "reject"
 
 
 def _csv_marks(entry: FilesEntry, form: Format, at: Location) -> tuple[str, str]:

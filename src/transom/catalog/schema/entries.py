@@ -121,6 +121,7 @@ class FilesEntry(Entry):
     time_format: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
+    invalid_rows: Literal["stop", "reject"] | None = None
     fields: dict[str, str] = Field(default_factory=dict)
     versions: dict[str | int, str] | None = None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,6 @@ from functools import partial
 
 from transom.catalog.reading.ticks import read_instant
 from transom.catalog.reading.wording import display_value
-from transom.catalog.sources import DELIMITERS
 from transom.catalog.time_formats import TimeFormat, read_time_format
 from transom.model.types import DIGITS, INTEGER_MAX
 
@@ -66,22 +64,6 @@ class SampleClock:
     epoch: str | None
 
 
-def infer_delimiter(lines: Sequence[str]) -> str:
-    """Guess what separates the cells of a CSV file from its first lines: the mark that gives all of them most cells.
-
-    A mark counts only if every line has as many cells as the header, and more than one; without any, it is a comma.
-    """
-    cells_by_mark = {}
-    for mark in DELIMITERS:
-        try:
-            lengths = [len(cells) for cells in csv.reader(lines, delimiter=mark, skipinitialspace=True) if cells]
-        except csv.Error:
-            continue
-        cells_by_mark[mark] = lengths[0] if len(set(lengths)) == 1 else 1
-    most = max(cells_by_mark.values(), default=1)
-    return next((mark for mark, cells in cells_by_mark.items() if cells == most > 1), ",")
-
-
 def infer_decimal(columns: Columns) -> str:
     """Guess the decimal mark of a CSV file: a comma if numbers of a column have one, and no column has decimal points.
 
@@ -117,6 +99,12 @@ def parse_number(cell: str, number: str) -> object:
     if _WHOLE.match(number):
         return int(number)
     return float(number) if _FLOAT.match(number) else cell
+
+
+def is_number(cell: str, *, decimal_commas: bool = False) -> bool:
+    """Whether the text of a cell is a number or NaN; with `decimal_commas`, it may have a comma instead of a point."""
+    number = cell.replace(",", ".") if decimal_commas and "." not in cell else cell
+    return _FLOAT.match(number) is not None or cell.strip().lower() == "nan"
 
 
 def infer_type(column: Sequence[object], *, text: bool = False) -> str | None:
@@ -270,7 +258,7 @@ def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | No
     complete, problems = [], []
     for name, column in columns.items():
         values = [value for value in column if value is not None and value is not ABSENT]
-        form, parse = _most_frequent_format(values)
+        form, parse = most_frequent_format(values)
         count = sum(parse(value) is not None for value in values)
         if 2 * count >= len(values) > 0 and not takes_format and form != "ISO 8601":
             problems.append(f"{name} looks like {form}, but only CSV and JSON lines have a time_format")
@@ -292,11 +280,13 @@ def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | No
     return None
 
 
-def _most_frequent_format(values: Sequence[object]) -> tuple[str, Callable[[object], datetime | None]]:
-    """Return the time format that fits most of a column's first values, and the function that parses it."""
+def most_frequent_format(
+    values: Sequence[object], tried: int = _TRIED
+) -> tuple[str, Callable[[object], datetime | None]]:
+    """Return the time format that fits most of a column's first `tried` values, and the function that parses it."""
     parsers: dict[str, Callable[[object], datetime | None]] = {"ISO 8601": parse_instant}
     parsers |= {form.text: partial(_parse_cell, form) for form in _FORMATS}
-    texts = [value for value in values[:_TRIED] if isinstance(value, str | date)]
+    texts = [value for value in values[:tried] if isinstance(value, str | date)]
     return max(parsers.items(), key=lambda item: sum(item[1](text) is not None for text in texts))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -14,6 +14,7 @@ from transom.catalog.catalog import Catalog
 from transom.catalog.resolve.rdf import RDF_SUFFIXES as RDF
 from transom.catalog.sources import DELIMITERS, FORMAT_BY_SUFFIX, Format
 from transom.catalog.time_formats import TimeFormat
+from transom.collector.discover.csv_rows import infer_delimiter, sample_csv
 from transom.collector.discover.infer import (
     ABSENT,
     Columns,
@@ -21,7 +22,6 @@ from transom.collector.discover.infer import (
     clock_from_instants,
     infer_clock,
     infer_decimal,
-    infer_delimiter,
     infer_keys,
     infer_object,
     infer_position,
@@ -35,7 +35,6 @@ from transom.collector.discover.infer import (
     valid_name,
     yaml_text,
 )
-from transom.connectors.files.csv_files import read_csv
 from transom.connectors.files.read import READERS
 from transom.connectors.files.records import MISSING
 from transom.errors import DataError, UsageError
@@ -184,9 +183,17 @@ def file_sample(pattern: str, folder: Path) -> Sample:
     if form is None or not Path(path).is_file():
         raise UsageError(f"no file {pattern} that can be read", hint=f"give {ADDRESS_FORMS}")
     delimiter = infer_delimiter(_first_lines(path)) if form is Format.CSV else ","
-    records = read_csv(path, delimiter) if form is Format.CSV else READERS[form](path)
-    names = [str(name) for name in getattr(next(records, None), "values", ())]
-    rows = [dict(zip(names, record.values)) for record, _ in zip(records, range(SAMPLE_SIZE))]
+    rows: Sequence[Mapping[str, object]]
+    note = None
+    if form is Format.CSV:
+        csv_rows = sample_csv(path, delimiter, SAMPLE_SIZE)
+        names, rows, note = csv_rows.names, csv_rows.rows, csv_rows.note(path)
+    else:
+        records = READERS[form](path)
+        names = [str(name) for name in getattr(next(records, None), "values", ())]
+        rows = [dict(zip(names, record.values)) for record, _ in zip(records, range(SAMPLE_SIZE))]
+    if not rows and note:
+        raise DataError(f"{note}", hint="correct the file")
     if not rows:
         raise UsageError(f"{pattern} has no rows", hint="give a file with some")
     cells = {name: [ABSENT if row[name] is MISSING else row[name] for row in rows] for name in dict.fromkeys(names)}
@@ -200,14 +207,24 @@ def file_sample(pattern: str, folder: Path) -> Sample:
     stored = iso_column is None and formatted is None
     return Sample(
         name,
-        ["files:", f"  path: {yaml_path}", *_mark_lines(delimiter, decimal)],
+        ["files:", f"  path: {yaml_path}", *_mark_lines(delimiter, decimal), *_invalid_lines(note, stored=stored)],
         cells,
         f"{len(rows)} rows",
         stored=stored,
         text=form is Format.CSV,
         time_formats=() if formatted is None else formatted[1],
-        more=[_NO_TIME, *_near_time_note(cells, form in (Format.CSV, Format.JSONL))] if stored else [],
+        more=[
+            *([_NO_TIME, *_near_time_note(cells, form in (Format.CSV, Format.JSONL))] if stored else []),
+            *([f"# note: {note}"] if note else []),
+        ],
     )
+
+
+def _invalid_lines(note: str | None, *, stored: bool) -> list[str]:
+    """Return the catalog line about rows that cannot be read; none if there are none, or if the source is a table."""
+    if note is None or stored:
+        return []
+    return ["  invalid_rows: reject  # such rows are counted, and left out; with stop, the first one is an error"]
 
 
 def _first_lines(path: str) -> list[str]:

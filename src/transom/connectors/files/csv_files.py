@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from transom.catalog.reading.ticks import HintedError, read_value
 from transom.catalog.reading.wording import display_value
-from transom.connectors.files.records import FileRecord
+from transom.connectors.csv_lines import parse_csv_line
+from transom.connectors.files.records import FileRecord, InvalidLine
 from transom.errors import DataError
+from transom.model.reject_reason import RejectReason
 from transom.model.types import Type, Value, parse_value
 
 _WHOLE_FLOAT = re.compile(r"(\s*[+-]?[0-9]{1,40})\.0*\s*\Z")
@@ -23,11 +25,11 @@ _COMMA_HINTS = {
 _NOT_CLOSED = "unexpected end of data"
 
 
-def read_csv(path: str, delimiter: str = ",") -> Iterator[FileRecord]:
+def read_csv(path: str, delimiter: str = ",", remedy: str = "") -> Iterator[FileRecord]:
     """Read a CSV file: yield its column names, and then the fields' texts of each row; an empty field is None.
 
-    Blanks after a `delimiter` are ignored, unless they are quoted. DataError names the first line that is invalid.
-    Empty lines are skipped.
+    Blanks after a `delimiter` are ignored, unless they are quoted. DataError names the first line that is invalid; its
+    hint ends in `remedy`. Empty lines are skipped.
     """
     line = 0
     try:
@@ -47,23 +49,56 @@ def read_csv(path: str, delimiter: str = ",") -> Iterator[FileRecord]:
                     message = f"line {line}: {len(cells)} cells, the header has {len(columns)}"
                     marks = DELIMITER_NAMES[delimiter]
                     hint = f"leave a cell empty for NULL, and put a cell with {marks} in double quotes"
-                    raise DataError(message, hint=hint, source=path)
+                    raise DataError(message, hint=hint + remedy, source=path)
                 yield FileRecord(line, [cell or None for cell in cells])
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
     except csv.Error as error:
-        raise _not_csv(str(error), line + 1, path) from error
+        raise _not_csv(str(error), line + 1, path, remedy) from error
 
 
-def _not_csv(problem: str, line: int, path: str) -> DataError:
-    """Build the DataError for a malformed CSV row that begins on `line`; `problem` is the csv module's message."""
+def _not_csv(problem: str, line: int, path: str, remedy: str) -> DataError:
+    """Build the DataError for a malformed CSV row that begins on `line`; `problem` is the csv module's message.
+
+    The hint ends in `remedy`.
+    """
     if problem == _NOT_CLOSED:
         hint = 'write " where the text ends, and "" for a quote inside it'
-        return DataError(f"line {line}: a quote is not closed", hint=hint, source=path)
+        return DataError(f"line {line}: a quote is not closed", hint=hint + remedy, source=path)
     hint = 'a cell with quotes in it is written "a ""b"" c"'
     if "field limit" in problem:
         hint = "perhaps a quote is not closed"
-    return DataError(f"line {line} is not CSV", detail=problem, hint=hint, source=path)
+    return DataError(f"line {line} is not CSV", detail=problem, hint=hint + remedy, source=path)
+
+
+def read_csv_lines(path: str, delimiter: str = ",") -> Iterator[FileRecord | InvalidLine]:
+    """Read a CSV file line by line: yield its column names, and then a record or an invalid line for each line.
+
+    Each line is a row, so a cell holds no line break. Empty lines are skipped. DataError if the file has no header, or
+    is not UTF-8.
+    """
+    header = next(read_csv(path, delimiter))
+    yield header
+    width = len(header.values)
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            next(file)
+            for number, text in enumerate(file, 2):
+                line = text.removesuffix("\n")
+                if not line:
+                    continue
+                try:
+                    cells = parse_csv_line(line, delimiter)
+                except ValueError as error:
+                    yield InvalidLine(number, line, RejectReason.CSV, str(error))
+                    continue
+                if len(cells) != width:
+                    detail = f"{len(cells)} cells, the header has {width}"
+                    yield InvalidLine(number, line, RejectReason.CELLS, detail)
+                else:
+                    yield FileRecord(number, list[object](cells))
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
 
 
 def read_cell(cell: object, kind: Type, decimal: str = ".") -> Value:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from transom.catalog.extent import Extent
+from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.reading.ticks import read_value
 from transom.catalog.reading.wording import display_value, nearest
 from transom.catalog.sources import DELIMITERS, Files, FileVersions, Format
-from transom.connectors.files.csv_files import DELIMITER_NAMES, read_cell, read_csv
+from transom.connectors.files.csv_files import DELIMITER_NAMES, read_cell, read_csv, read_csv_lines
 from transom.connectors.files.json_lines import read_json_lines
 from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
-from transom.connectors.files.records import MISSING, FileRecord
+from transom.connectors.files.records import MISSING, FileRecord, InvalidLine
 from transom.connectors.files.tracks import read_track
 from transom.connectors.rows import (
     Origin,
@@ -27,6 +28,8 @@ from transom.connectors.rows import (
 )
 from transom.errors import DataError
 from transom.model.bag import Element, Row, TableVersion
+from transom.model.rdf.answer import RejectedMessage
+from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
 
@@ -41,17 +44,29 @@ READERS: dict[Format, Callable[[str], Iterator[FileRecord]]] = {
 _UNITS = {Format.PARQUET: "row", Format.GPX: "point", Format.GEOJSON: "point"}
 """What record numbers count, for formats where it is not lines."""
 
+REJECT_HINT = "; or write invalid_rows: reject under files in the catalog, to count such rows and go on without them"
+"""The end of the hint for an invalid row of a CSV file."""
+
 
 def read_elements(
-    extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
+    extent: Extent,
+    source: Files,
+    calendar: Calendar,
+    folder: Path | None,
+    until: int | None = None,
+    rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """Read a stream up to tick `until` from files in `folder`.
+    """Read a stream up to tick `until` from files in `folder`; rows that the source rejects are added to `rejected`.
 
     Elements are ordered by tick; ties keep the declared order, else the order of files and rows.
     """
     paths = find_files(source.paths, folder, extent.name)
     time = source.time or source.format.default_time_column
-    rows = (row for path in paths for row in rows_of_file(extent, path, source, calendar, time, time_required=True))
+    rows = (
+        row
+        for path in paths
+        for row in rows_of_file(extent, path, source, calendar, time, time_required=True, rejected=rejected)
+    )
     return ordered_elements(extent, rows, until)
 
 
@@ -107,19 +122,21 @@ def rows_of_file(
     *,
     time_required: bool = False,
     read: Callable[[object, Type], Value] | None = None,
+    rejected: list[RejectedMessage] | None = None,
 ) -> Iterator[SourceRow]:
     """Read the rows of a file and convert their values with `read`.
 
     Ticks come from the column `time`. Without one they are 0, or DataError is raised if `time_required`. DataError as
-    well if a value does not fit its type, or if an attribute has no column.
+    well if an attribute has no column, or if a value does not fit its type; but if the source rejects invalid rows,
+    they are added to `rejected`.
     """
     form = source.format
     unit = _UNITS.get(form, "line")
     read = read or (partial(read_cell, decimal=source.decimal) if form is Format.CSV else read_value)
     try:
-        records = read_csv(path, source.delimiter) if form is Format.CSV else READERS[form](path)
+        records = _records(path, extent, source)
         header = next(records, None)
-        if header is None:
+        if not isinstance(header, FileRecord):
             return
         columns = [str(name) for name in header.values]
         pairs = zip(extent.names, source.columns(extent.names), strict=True)
@@ -129,20 +146,91 @@ def rows_of_file(
             time_index = column_index(
                 time, columns, path, extent, "name the column with the tick: files: {path: ..., time: COLUMN}"
             )
+        converter = _RowConverter(extent, source, calendar, columns, attribute_indexes, time_index, read)
         for record in records:
             origin = Origin(extent.name, record.number, unit, path)
-            values = [_value(record, index, columns, origin) for index in attribute_indexes]
-            row = checked_values(values, extent, origin, read)
-            tick = 0
-            if time_index is not None:
-                time_value = _time_value(
-                    _value(record, time_index, columns, origin), source, origin, columns[time_index]
-                )
-                tick = tick_of(time_value, calendar, origin, columns[time_index])
-            yield SourceRow(tick, row, origin)
+            row = converter.source_row(record, origin, [] if rejected is None else rejected)
+            if row is not None:
+                yield row
     except OSError as error:
         hint = "look whether it is there and may be read"
         raise DataError("cannot read the file", detail=str(error), hint=hint, source=path) from error
+
+
+def _records(path: str, extent: Extent, source: Files | FileVersions) -> Iterator[FileRecord | InvalidLine]:
+    """Read the records of a file; only a CSV file whose invalid rows are rejected yields invalid lines."""
+    if source.format is not Format.CSV:
+        return READERS[source.format](path)
+    if isinstance(source, Files) and source.rejects_invalid:
+        return read_csv_lines(path, source.delimiter)
+    return read_csv(path, source.delimiter, reject_hint(extent, source))
+
+
+def reject_hint(extent: Extent, source: Files | FileVersions) -> str:
+    """Return the end of the hint for an invalid row; empty if the source cannot reject rows."""
+    can_reject = isinstance(source, Files) and source.format is Format.CSV
+    is_table = extent.kind is ExtentKind.STORED or extent.holds_statements
+    return REJECT_HINT if can_reject and not is_table else ""
+
+
+@dataclass(frozen=True)
+class _RowConverter:
+    """Converts the records of a file to rows: the numbers of the columns of its attributes and its time (or None)."""
+
+    extent: Extent
+    source: Files | FileVersions
+    calendar: Calendar
+    columns: list[str]
+    attribute_indexes: Sequence[int]
+    time_index: int | None
+    read: Callable[[object, Type], Value]
+
+    def source_row(
+        self, record: FileRecord | InvalidLine, origin: Origin, rejected: list[RejectedMessage]
+    ) -> SourceRow | None:
+        """Convert a record; an invalid one is added to `rejected` if the source rejects invalid rows, else DataError.
+
+        The reason is that of the time if both the time and a value are invalid, as on Spark.
+        """
+        if isinstance(record, InvalidLine):
+            rejected.append(_rejected_row(origin, record.reason, record.detail, record.text))
+            return None
+        if not (isinstance(self.source, Files) and self.source.rejects_invalid):
+            try:
+                row = self._row(record, origin)
+                return SourceRow(self._tick(record, origin), row, origin)
+            except DataError as error:
+                error.hint = f"{error.hint}{reject_hint(self.extent, self.source)}"
+                raise
+        reason = RejectReason.TIME
+        try:
+            tick = self._tick(record, origin)
+            reason = RejectReason.TYPE
+            return SourceRow(tick, self._row(record, origin), origin)
+        except DataError as error:
+            detail = error.message.removeprefix(f"{origin.unit} {origin.number} of {origin.extent}: ")
+            early = reason is RejectReason.TIME and "before tick 0" in detail
+            cells = self.source.delimiter.join("" if cell is None else str(cell) for cell in record.values)
+            rejected.append(_rejected_row(origin, RejectReason.EPOCH if early else reason, detail, cells))
+            return None
+
+    def _row(self, record: FileRecord, origin: Origin) -> Row:
+        """Convert the values of a record to the types of the attributes; raise DataError if one does not fit."""
+        values = [_value(record, index, self.columns, origin) for index in self.attribute_indexes]
+        return checked_values(values, self.extent, origin, self.read)
+
+    def _tick(self, record: FileRecord, origin: Origin) -> int:
+        """Return the tick of a record, 0 without a time column; raise DataError if its time is invalid."""
+        if self.time_index is None:
+            return 0
+        column = self.columns[self.time_index]
+        value = _value(record, self.time_index, self.columns, origin)
+        return tick_of(_time_value(value, self.source, origin, column), self.calendar, origin, column)
+
+
+def _rejected_row(origin: Origin, reason: RejectReason, detail: str, text: str) -> RejectedMessage:
+    """Create the record of a rejected row of a CSV file, with the `text` of its line."""
+    return RejectedMessage(f"{origin.source}:{origin.number}", reason, detail, text, "rows")
 
 
 def _time_value(value: object, source: Files | FileVersions, origin: Origin, column: str) -> object:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from transom.model.reject_reason import RejectReason
+
 
 class FileRecord(NamedTuple):
     """One row of a file: its line or row number, and its values in column order.
@@ -13,6 +15,15 @@ class FileRecord(NamedTuple):
 
     number: int
     values: list[object]
+
+
+class InvalidLine(NamedTuple):
+    """A line of a file that cannot be split into values: its number and text, and why."""
+
+    number: int
+    text: str
+    reason: RejectReason
+    detail: str
 
 
 class Missing:

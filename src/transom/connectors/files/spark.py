@@ -3,13 +3,13 @@
 A frame has the tick in `tick_number` (a table has `version` instead), the attributes in `c0`, `c1`, ... and, on
 request, `row_order`, which orders the rows of one tick.
 
-A value that does not fit its type fails the query; columns that nothing
+A value that does not fit its type fails the query, unless the source rejects invalid rows; columns that nothing
 reads are not checked. Limits, all of which raise errors unless noted:
 
 - A CSV cell cannot contain a line break.
 - Python reads track and AIS files; one task reads all of a file.
 - `row_order` of CSV and JSON lines makes Spark read each file in one task, unless the extent orders ties itself (by
-  sites or `order`).
+  sites or `order`). So does a source that rejects invalid rows.
 - A live run takes the columns from the first file; later files must have the same. A Parquet file that lacks a column
   silently reads as NULL there. Files are read in the order of their modification times.
 - Duplicate readings of a site at one tick, and more rows of a table than it declares, are not detected.
@@ -27,6 +27,9 @@ from pyspark.sql import types as T
 
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.sources import Files, FileVersions, Format
+from transom.connectors.csv_lines_spark import with_cells
+from transom.connectors.files.read import reject_hint
+from transom.connectors.files.spark_rejected import invalid_reason, quoted_text, rejected_columns
 from transom.connectors.files.spark_scan import (
     FILE,
     ROW,
@@ -41,7 +44,7 @@ from transom.connectors.files.tracks import track_json_lines
 from transom.errors import UsageError
 from transom.model.schema import unique_names
 from transom.model.time import Calendar
-from transom.spark.columns import ORDER, TICK_NUMBER, VERSION, quoted, reserved
+from transom.spark.columns import ORDER, REJECT_REASON, TICK_NUMBER, VERSION, quoted, reserved
 from transom.spark.expressions.types import spark_type
 from transom.spark.input.balance import CountRead, uncounted
 from transom.spark.input.cells import cell_forms, cell_text, text_cell, typed_cell
@@ -73,7 +76,8 @@ def stream(
     """Read the files of a stream as a Spark DataFrame of ticks and attributes.
 
     Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`, which orders the rows of one tick. The
-    frame is streaming if `live`. `count` counts the rows that are read.
+    frame is streaming if `live`. `count` counts the rows that are read. If the source rejects invalid rows, the frame
+    also has `reject_reason` and, in a replay, the columns of `rejected_columns`.
     """
     source = extent.source
     if not isinstance(source, Files):
@@ -114,16 +118,23 @@ def _raw(scan: FileScan, part: FilePart) -> tuple[DataFrame, T.DataType, list[T.
     """Read files without converting values; return the frame and the Spark types of the tick and the attributes.
 
     The columns are `rt` for the tick, `r0`, ... for the values, `bad` for the error of a row that cannot be split, and
-    `file` and `row` for its file and number if rows are numbered.
+    `file` and `row` for its file and number if rows are numbered. If the source rejects invalid rows, they are followed
+    by the `line` and the number of its cells, `width`, which is NULL if the line is not CSV.
     """
     names = list(scan.columns.values())
     time = scan.time if part.since is None else None
+    kind: T.DataType
     if scan.form is Format.PARQUET:
         return _parquet(scan, part, time)
     lines = _lines(scan, part)
     number_columns = [F.col(FILE), F.col(ROW)] if scan.numbered else []
     text = T.StringType()
-    if scan.form is Format.CSV:
+    if scan.rejects:
+        parsed = with_cells(lines.where(_is_row(scan, part, F.col("line"), F.col(ROW))), scan.source.delimiter)
+        cell_by_name = {name: F.nullif(F.get("cells", F.lit(i)), F.lit("")) for i, name in enumerate(part.columns)}
+        number_columns += [F.col("line"), F.size("cells").alias("width")]
+        bad, kind = F.when(F.lit(False), F.lit("")), text
+    elif scan.form is Format.CSV:
         csv_schema = ", ".join([*(f"x{i} string" for i in range(len(part.columns))), f"{quoted(_UNREADABLE)} string"])
         options = _CSV | {"sep": scan.source.delimiter}
         row_lines = lines.where(_is_row(scan, part, F.col("line")))
@@ -137,7 +148,7 @@ def _raw(scan: FileScan, part: FilePart) -> tuple[DataFrame, T.DataType, list[T.
             F.col(f"content.{quoted(_UNREADABLE)}").isNotNull(),
             F.lit(f"not the {len(part.columns)} cells of the header"),
         )
-        kind: T.DataType = text
+        kind = text
     else:
         kind = T.VariantType()
         keys = list(dict.fromkeys([*names, *([time] if time is not None else [])]))
@@ -180,12 +191,17 @@ def _lines(scan: FileScan, part: FilePart) -> DataFrame:
         file_path(), F.regexp_replace("value", "^\ufeff", "").alias("content")
     )
     lines_by_file = files.select(FILE, F.split("content", r"\r\n|\r|\n", -1).alias("content"))
-    counted_lines = scan.count(lines_by_file, F.size(F.filter("content", lambda line: _is_row(scan, part, line))))
+    counted_lines = scan.count(lines_by_file, F.size(F.filter("content", lambda x, i: _is_row(scan, part, x, i))))
     return counted_lines.select(FILE, F.posexplode("content").alias(ROW, "line"))
 
 
-def _is_row(scan: FileScan, part: FilePart, line: Column) -> Column:
-    """Build the condition that a text line holds a row: it is not empty, and it is not the CSV header."""
+def _is_row(scan: FileScan, part: FilePart, line: Column, number: Column | None = None) -> Column:
+    """Build the condition that a text line holds a row: it is not empty, and it is not the CSV header.
+
+    `number` is that of the line, from 0. A header that is repeated further down is a row, and an invalid one.
+    """
+    if scan.rejects and number is not None:
+        return (line != "") & ((number > 0) | (line != part.header))
     if scan.form is Format.CSV:
         return (line != "") & (line != part.header)
     return F.trim(line, F.lit(" \t\n\x0b\f\r")) != ""
@@ -218,7 +234,7 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
     Expressions that are used repeatedly get their own projection.
     """
     raw, time_kind, kinds = _raw(scan, part)
-    number_columns = [FILE, ROW] if scan.numbered else []
+    number_columns = [*([FILE, ROW] if scan.numbered else []), *(["line", "width"] if scan.rejects else [])]
     has_time = not isinstance(time_kind, T.NullType)
     kind_by_cell = dict(enumerate(kinds)) | ({"t": time_kind} if has_time else {})
     forms_by_cell = {i: cell_forms(F.col(f"r{i}"), kind) for i, kind in kind_by_cell.items()}
@@ -245,19 +261,24 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
         "bad",
         *number_columns,
     )
+    if scan.rejects:
+        read = read.select("*", invalid_reason(scan, part).alias(REJECT_REASON))
     values = []
     for i, attribute in enumerate(scan.extent.schema):
-        value, text = F.col(f"v{i}"), F.col(f"s{i}")
+        value, text, is_valid = F.col(f"v{i}"), F.col(f"s{i}"), F.col(REJECT_REASON).isNull()
         type_error = _fail(scan, attribute.name, text, f"is not of type {attribute.type}")
         checked = F.when(value.isNull() & text.isNotNull(), type_error)
         if has_site_order(scan.extent) and attribute.name == scan.extent.site:
+            not_a_site = _fail(scan, attribute.name, text, "is not a site", remedy="")
             is_site = value.isin([F.lit(site).cast(spark_type(attribute.type)) for site in scan.extent.sites])
-            checked = checked.when(value.isNull() | ~is_site, _fail(scan, attribute.name, text, "is not a site"))
-        values.append(checked.otherwise(value).alias(f"c{i}"))
-    converted = read.select(_checked_tick(scan).alias(tick), *values, *number_columns)
-    if not scan.with_order:
-        return converted
-    return converted.select(tick, *(f"c{i}" for i in range(len(values))), _order(scan, part).alias(ORDER))
+            checked = checked.when(value.isNull() | ~is_site, not_a_site)
+        checked_value = checked.otherwise(value)
+        values.append((F.when(is_valid, checked_value) if scan.rejects else checked_value).alias(f"c{i}"))
+    rejected = rejected_columns(scan, part) if scan.rejects else []
+    converted = read.select(_checked_tick(scan).alias(tick), *values, *number_columns, *rejected)
+    order_columns = [_order(scan, part).alias(ORDER)] if scan.with_order else []
+    names = [name for name in converted.columns if name not in number_columns]
+    return converted.select(*names, *order_columns)
 
 
 def _checked_tick(scan: FileScan) -> Column:
@@ -267,25 +288,29 @@ def _checked_tick(scan: FileScan) -> Column:
     """
     tick, text = F.col(TICK_NUMBER), F.col("nt")
     name = scan.time or "tick"
-    checks = F.when(F.col("bad").isNotNull(), F.raise_error(F.concat(F.lit(f"{scan.extent.name}: "), F.col("bad"))))
-    format_problem = (
-        "is neither a tick nor an instant" if scan.time_format is None else f"is not written as {scan.time_format.text}"
-    )
-    checks = checks.when(tick.isNull(), _fail(scan, name, text, format_problem))
+    remedy = F.lit("" if scan.rejects else reject_hint(scan.extent, scan.source))
+    malformed = F.raise_error(F.concat(F.lit(f"{scan.extent.name}: "), F.col("bad"), remedy))
+    checks = F.when(F.col("bad").isNotNull(), malformed)
+    if scan.rejects:
+        checks = checks.when(F.col(REJECT_REASON).isNotNull(), F.lit(None))
+    checks = checks.when(tick.isNull(), _fail(scan, name, text, scan.time_problem))
     checks = checks.when(tick < 0, _fail(scan, name, text, "lies before tick 0"))
     if scan.extent.kind is ExtentKind.SENSED and (scan.extent.every or 1) > 1:
         every = scan.extent.every
-        checks = checks.when(tick % F.lit(every) != 0, _fail(scan, name, text, f"is no multiple of {every} ticks"))
+        off_schedule = _fail(scan, name, text, f"is no multiple of {every} ticks", remedy="")
+        checks = checks.when(tick % F.lit(every) != 0, off_schedule)
     return checks.otherwise(tick)
 
 
-def _fail(scan: FileScan, name: str, text: Column, problem: str) -> Column:
+def _fail(scan: FileScan, name: str, text: Column, problem: str, remedy: str | None = None) -> Column:
     """Build a column that fails the query when it is evaluated, because a value in a file is not valid.
 
-    The message says that `text` in the column `name` has this `problem`.
+    The message says that `text` in the column `name` has this `problem`. It ends in the `remedy`, by default that of an
+    invalid row.
     """
-    quoted_text = F.coalesce(F.concat(F.lit("'"), escaped_text(F.substring(text, 1, 80)), F.lit("'")), F.lit("nothing"))
-    return F.raise_error(F.concat(F.lit(f"{scan.extent.name}: {name}: "), quoted_text, F.lit(f" {problem}")))
+    remedy = reject_hint(scan.extent, scan.source) if remedy is None else remedy
+    message = F.concat(F.lit(f"{scan.extent.name}: {name}: "), quoted_text(text), F.lit(f" {problem}{remedy}"))
+    return F.raise_error(message)
 
 
 def _order(scan: FileScan, part: FilePart) -> Column:

@@ -76,9 +76,24 @@ class FileScan:
         return self.source.time_format if isinstance(self.source, Files) else None
 
     @property
+    def time_problem(self) -> str:
+        """What messages say of a time that cannot be read."""
+        if self.time_format is None:
+            return "is neither a tick nor an instant"
+        return f"is not written as {self.time_format.text}"
+
+    @property
+    def rejects(self) -> bool:
+        """Whether invalid rows are rejected and counted; otherwise the first one fails the query."""
+        return isinstance(self.source, Files) and self.source.rejects_invalid
+
+    @property
     def numbered(self) -> bool:
-        """Whether file and line number of each row are read, because nothing else orders the rows of one tick."""
-        return self.with_order and not self.extent.order and not has_site_order(self.extent)
+        """Whether file and line number of each row are read, because nothing else orders the rows of one tick.
+
+        Rejected rows are also named by file and line.
+        """
+        return self.rejects or (self.with_order and not self.extent.order and not has_site_order(self.extent))
 
 
 def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folder: Path | None) -> list[FilePart]:

@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 from transom.catalog.extent import Extent
 from transom.catalog.resolve.kafka import HEADER_PREFIX
 from transom.catalog.servers import Kafka, Payload
-from transom.connectors.csv_lines import CELL_SEPARATOR
+from transom.connectors.csv_lines_spark import with_cells
 from transom.connectors.kafka.spark_avro import ParsedValues, RejectConditions, parse_avro
 from transom.connectors.payloads import MAX_MESSAGE_BYTES
 from transom.errors import UsageError
@@ -155,32 +155,7 @@ def _parse_csv(raw: DataFrame, columns: Sequence[str]) -> ParsedValues:
     """Parse payloads as CSV lines, as `parse_csv_line` in Python; conditions in the result reject invalid messages."""
     raw, conditions = _text_values(raw)
     raw = raw.select("*", F.regexp_replace("text", r"(\r\n|\r|\n)\z", "").alias("line"))
-    raw = raw.select("*", F.split("line", '"', -1).alias("parts"))
-    last = F.size("parts") - 1
-
-    def is_valid_part(part: Column, index: Column) -> Column:
-        """Build the condition that a part of a CSV line, which was split at quotes, is well-formed.
-
-        `index` is the number of the part, from 0; parts with an odd number are quoted text.
-        """
-        closed = (index == 0) | part.startswith(",") | ((part == "") & (index == last))
-        opens = (index == last) | part.rlike(r"(\A|,) *\z")
-        doubled = (part == "") & (index > 0) & (index < last)
-        return (index % 2 == 1) | doubled | (closed & opens)
-
-    def unquote(part: Column, index: Column) -> Column:
-        """Return a part of a CSV line that was split at quotes; commas outside quotes become CELL_SEPARATOR."""
-        doubled = (part == "") & (index > 0) & (index < last)
-        return F.when(index % 2 == 1, part).when(doubled, F.lit('"')).otherwise(_mark_cells(part, index == 0))
-
-    single_line = (F.col("line") != "") & ~F.col("line").rlike(f"[\r\n{CELL_SEPARATOR}]")
-    quoted = F.col("line").contains('"')
-    is_well_formed = F.forall(F.transform("parts", is_valid_part), lambda is_valid: is_valid)
-    is_csv = single_line & (~quoted | ((last % 2 == 0) & is_well_formed))
-    marked_line = F.when(quoted, F.array_join(F.transform("parts", unquote), "")).otherwise(
-        _mark_cells(F.col("line"), F.lit(True))
-    )
-    raw = raw.select("*", F.when(is_csv, F.split(marked_line, CELL_SEPARATOR, -1)).alias("cells"))
+    raw = with_cells(raw)
     conditions += [
         (F.col("cells").isNull(), RejectReason.CSV),
         (F.size("cells") != F.lit(len(columns)), RejectReason.CELLS),
@@ -191,12 +166,3 @@ def _parse_csv(raw: DataFrame, columns: Sequence[str]) -> ParsedValues:
         return F.nullif(F.get("cells", F.lit(columns.index(column))), F.lit("")), _TEXT
 
     return ParsedValues(raw, conditions, find_column)
-
-
-def _mark_cells(part: Column, first: Column) -> Column:
-    """Replace the commas in an unquoted part of a CSV line, and blanks after them, by CELL_SEPARATOR.
-
-    If `first`, leading blanks are dropped.
-    """
-    begun = F.when(first, F.regexp_replace(part, "^ +", "")).otherwise(part)
-    return F.regexp_replace(begun, ", *", CELL_SEPARATOR)

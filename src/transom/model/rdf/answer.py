@@ -48,12 +48,16 @@ class BooleanInterval:
 
 @dataclass(frozen=True, slots=True)
 class RejectedMessage:
-    """A message rejected by an RDF stream: where it came from, the reason, and its payload."""
+    """A message rejected by an RDF stream, or a row of a CSV file: where it is, the reason, and its payload.
+
+    `unit` says in the plural what it is.
+    """
 
     origin: str
     reason: RejectReason
     detail: str
     payload: str = field(repr=False)
+    unit: str = "messages"
 
 
 AnswerPart: TypeAlias = "Valid[Solution] | Valid[Triple] | SequenceInterval | BooleanInterval"

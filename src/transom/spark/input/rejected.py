@@ -1,4 +1,4 @@
-"""Rows and messages that a replay rejects: rows beyond a speed limit, and messages that are not valid RDF.
+"""Rows and messages that a replay rejects: rows beyond a speed limit, invalid rows of CSV, and invalid RDF.
 
 A live run counts them in `balance`.
 """
@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from transom.model.balance import Balance
 from transom.model.reject_reason import RejectReason
-from transom.spark.columns import COUNT, IS_ROW, ORDER, REJECT_REASON
+from transom.spark.columns import COUNT, IS_ROW, ORDER, ORIGIN_ORDER, REJECT_REASON
 
 OBSERVATION_TIMEOUT = 10.0
 """Seconds to wait for a count after the result: Spark reports none for a part of the plan that it skipped."""
@@ -22,10 +22,14 @@ OBSERVATION_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class RejectedMessages:
-    """The rejected messages of one stream: counts by reason, and the location of the first with its details."""
+    """The rejected messages of one stream: counts by reason, and the location of the first with its details.
+
+    `unit` says in the plural what they are.
+    """
 
     counts: dict[str, int]
     first: str
+    unit: str = "messages"
 
 
 class RejectedRows:
@@ -48,9 +52,12 @@ class RejectedRows:
             dead = frame.where(F.col(REJECT_REASON).isNotNull())
             counts = {row[REJECT_REASON]: row["count"] for row in dead.groupBy(REJECT_REASON).count().collect()}
             if counts:
-                first = dead.orderBy(ORDER).first()
+                are_rows = ORIGIN_ORDER in dead.columns
+                first = dead.orderBy(ORIGIN_ORDER if are_rows else ORDER).first()
                 self._messages[name] = RejectedMessages(
-                    dict(sorted(counts.items())), f"{first['origin']}: {first['detail']}"
+                    dict(sorted(counts.items())),
+                    f"{first['origin']}: {first['detail']}",
+                    "rows" if are_rows else "messages",
                 )
         return self._messages
 

@@ -1,0 +1,130 @@
+"""Sample the rows of a CSV file, and set aside those that cannot be read: broken lines, and cells of another type."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from transom.catalog.reading.wording import display_value
+from transom.catalog.sources import DELIMITERS
+from transom.collector.discover.infer import is_number, most_frequent_format
+from transom.connectors.files.csv_files import read_csv, read_csv_lines
+from transom.connectors.files.records import FileRecord, InvalidLine
+from transom.errors import DataError
+
+RARE = 10
+"""If at most one in so many cells of a column is of another type than all others, these cells are invalid."""
+_NUMBER = "a number"
+
+
+class InvalidRow(NamedTuple):
+    """A row of a sample that cannot be read: its line, and why."""
+
+    line: int
+    detail: str
+
+
+@dataclass(frozen=True)
+class CsvRows:
+    """The columns of a sample of a CSV file, the valid rows, and the invalid ones in the order of their lines."""
+
+    names: Sequence[str]
+    rows: Sequence[Mapping[str, object]]
+    invalid: Sequence[InvalidRow]
+
+    def note(self, path: str) -> str | None:
+        """Return the sentence about the invalid rows of the file `path`; None if there are none."""
+        if not self.invalid:
+            return None
+        first, total = self.invalid[0], len(self.rows) + len(self.invalid)
+        count = f"{len(self.invalid):,} of {total:,} rows of the sample cannot be read"
+        return f"{count}; the first is {path}:{first.line}: {first.detail}".replace("\n", " ")
+
+
+def infer_delimiter(lines: Sequence[str]) -> str:
+    """Guess what separates the cells of a CSV file from its first lines: the mark that gives all of them most cells.
+
+    A mark counts only if every line has as many cells as the header, and more than one. If there is none, it needs as
+    many cells in more than half of the lines; without any, it is a comma.
+    """
+    whole = {mark: _cell_counts([lines], mark) for mark in DELIMITERS}
+    by_line = {mark: _cell_counts([[line] for line in lines], mark) for mark in DELIMITERS}
+    for counts_by_mark, share in ((whole, 1.0), (by_line, 0.5)):
+        widths = {
+            mark: counts[0]
+            for mark, counts in counts_by_mark.items()
+            if counts and (counts.count(counts[0]) == len(counts) or counts.count(counts[0]) > share * len(counts))
+        }
+        most = max(widths.values(), default=1)
+        if most > 1:
+            return next(mark for mark, width in widths.items() if width == most)
+    return ","
+
+
+def _cell_counts(texts: Sequence[Sequence[str]], delimiter: str) -> list[int]:
+    """Count the cells of the rows in texts of CSV, each given as its lines; an unreadable text has no rows."""
+    counts: list[int] = []
+    for lines in texts:
+        try:
+            counts += [len(cells) for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if cells]
+        except csv.Error:
+            continue
+    return counts
+
+
+def sample_csv(path: str, delimiter: str, size: int) -> CsvRows:
+    """Read the first rows of a CSV file, at most `size`; DataError if it has no header, or is not UTF-8.
+
+    A file with a broken line is read line by line, so that only this line is invalid.
+    """
+    try:
+        names, records = _split(read_csv(path, delimiter), size)
+    except DataError:
+        names, records = _split(read_csv_lines(path, delimiter), size)
+    invalid = [InvalidRow(record.number, record.detail) for record in records if isinstance(record, InvalidLine)]
+    valid = [record for record in records if isinstance(record, FileRecord)]
+    strange = _strange_cells(names, valid, decimal_commas=delimiter != ",")
+    invalid += [InvalidRow(record.number, strange[record.number]) for record in valid if record.number in strange]
+    rows = [dict(zip(names, record.values)) for record in valid if record.number not in strange]
+    return CsvRows(names, rows, sorted(invalid))
+
+
+def _split(
+    records: Iterator[FileRecord] | Iterator[FileRecord | InvalidLine], size: int
+) -> tuple[list[str], list[FileRecord | InvalidLine]]:
+    """Return the column names of a file, and its first records, at most `size`."""
+    header = next(records)
+    names = [str(name) for name in header.values] if isinstance(header, FileRecord) else []
+    return names, list(islice(records, size))
+
+
+def _strange_cells(names: Sequence[str], records: Sequence[FileRecord], *, decimal_commas: bool) -> dict[int, str]:
+    """Return what is wrong with the rows that have a cell of another type than the rest of its column, by line.
+
+    A column of numbers in which some cells have digits and letters, or leading zeros, is a column of codes.
+    """
+    problems: dict[int, str] = {}
+    for index, name in enumerate(names):
+        cells = [(record.number, str(record.values[index])) for record in records if record.values[index] is not None]
+        for kind, holds in _kinds([text for _, text in cells], decimal_commas=decimal_commas):
+            others = [(line, text) for line, text in cells if not holds(text)]
+            is_code = kind == _NUMBER and any(character.isdigit() for _, text in others for character in text)
+            if len(others) * RARE <= len(cells) and not is_code:
+                for line, text in others:
+                    problems.setdefault(line, f"{name}: {display_value(text)} is not {kind}")
+                break
+    return problems
+
+
+def _kinds(texts: Sequence[str], *, decimal_commas: bool) -> list[tuple[str, Callable[[str], bool]]]:
+    """List the types that most cells of a column may have: a name for messages, and the test of a cell."""
+    form, parse = most_frequent_format(texts, len(texts))
+    kinds: list[tuple[str, Callable[[str], bool]]] = [
+        (_NUMBER, lambda text: is_number(text, decimal_commas=decimal_commas)),
+        ("true or false", lambda text: text.lower() in ("true", "false")),
+        (f"a time in {form}", lambda text: parse(text) is not None),
+    ]
+    return kinds

@@ -1,0 +1,67 @@
+"""The rows of CSV files that Spark rejects: the reason, and in a replay where each one is."""
+
+from __future__ import annotations
+
+import os
+from functools import reduce
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from transom.connectors.files.spark_scan import FILE, ROW, FilePart, FileScan
+from transom.model.reject_reason import RejectReason
+from transom.spark.columns import ORIGIN_ORDER, REJECT_REASON, TICK_NUMBER
+from transom.spark.printable import escape_column as escaped_text
+
+
+def invalid_reason(scan: FileScan, part: FilePart) -> Column:
+    """Build the column with the reason to reject a row, as `rows_of_file` finds it; NULL if the row is valid."""
+    earlier = F.when(F.lit(False), F.lit(""))
+    return reduce(lambda case, item: case.when(item[0], F.lit(item[1].value)), _problems(scan, part), earlier)
+
+
+def rejected_columns(scan: FileScan, part: FilePart) -> list[Column]:
+    """Build the columns of a frame that says which rows are rejected: the reason, and in a replay also the place.
+
+    These are `origin` and `detail` for messages, and `origin_order`, which sorts rejected rows by file and line.
+    """
+    reason = F.col(REJECT_REASON)
+    if scan.live:
+        return [reason]
+    detail = F.when(F.lit(False), F.lit(""))
+    for condition, _, text in _problems(scan, part):
+        detail = detail.when(condition, text)
+    path = F.regexp_replace(FILE, "^file:(//)?", "")
+    path = F.when(path.startswith(prefix := f"{os.getcwd()}{os.sep}"), F.substring(path, len(prefix) + 1, 1 << 16))
+    path = path.otherwise(F.regexp_replace(FILE, "^file:(//)?", ""))
+    origin = F.concat(path, F.lit(":"), (F.col(ROW) + 1).cast("string"))
+    order = F.struct(F.lit(part.pattern_index).alias("part"), F.col(FILE), F.col(ROW))
+    return [
+        reason,
+        F.when(reason.isNotNull(), origin).alias("origin"),
+        F.when(reason.isNotNull(), detail).alias("detail"),
+        F.when(reason.isNotNull(), order).alias(ORIGIN_ORDER),
+    ]
+
+
+def quoted_text(text: Column) -> Column:
+    """Build the text of an invalid cell for a message, in quotes and shortened; `nothing` if it is NULL."""
+    return F.coalesce(F.concat(F.lit("'"), escaped_text(F.substring(text, 1, 80)), F.lit("'")), F.lit("nothing"))
+
+
+def _problems(scan: FileScan, part: FilePart) -> list[tuple[Column, RejectReason, Column]]:
+    """List the reasons to reject a row, the first one first: the condition, the reason and the text for messages."""
+    tick, width, cells = F.col(TICK_NUMBER), F.col("width"), len(part.columns)
+    time = F.concat(F.lit(f"{scan.time or 'tick'}: "), quoted_text(F.col("nt")))
+    count = F.concat(width.cast("string"), F.lit(f" cells, the header has {cells}"))
+    problems = [
+        (width.isNull() | (width < 0), RejectReason.CSV, quoted_text(F.col("line"))),
+        (width != cells, RejectReason.CELLS, count),
+        (tick.isNull(), RejectReason.TIME, F.concat(time, F.lit(f" {scan.time_problem}"))),
+        (tick < 0, RejectReason.EPOCH, F.concat(time, F.lit(" lies before tick 0"))),
+    ]
+    for i, attribute in enumerate(scan.extent.schema):
+        value, text = F.col(f"v{i}"), F.col(f"s{i}")
+        message = F.concat(F.lit(f"{attribute.name}: "), quoted_text(text), F.lit(f" is not of type {attribute.type}"))
+        problems.append((value.isNull() & text.isNotNull(), RejectReason.TYPE, message))
+    return problems
