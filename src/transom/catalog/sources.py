@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from transom.catalog.payload import Payload
 from transom.catalog.time_formats import TimeFormat
 from transom.model.bag import TableVersion
+from transom.model.local_times import LocalTimes
 from transom.model.time import Rate
 from transom.model.types import Value
 from transom.record import Record
@@ -71,8 +72,8 @@ class Files(Record):
 
     `fields` maps attributes to columns with a different name. For statements, `time` is the predicate that states their
     times, `payload` the format of messages in tables, and `prefixes` abbreviate the terms in tables. CSV files have a
-    `delimiter` between cells, and a `decimal` mark in numbers. With `rejects_invalid`, invalid rows of a CSV file are
-    rejected and counted; otherwise the first one is an error.
+    `delimiter` between cells, and a `decimal` mark in numbers; times without an offset are in the `zone` (None: UTC).
+    With `rejects_invalid`, invalid rows are rejected and counted; otherwise the first one is an error.
     """
 
     paths: tuple[str, ...]
@@ -84,6 +85,7 @@ class Files(Record):
     prefixes: tuple[tuple[str, str], ...] = ()
     delimiter: str = ","
     decimal: str = "."
+    zone: LocalTimes | None = None
     rejects_invalid: bool = False
 
     def columns(self, attributes: Sequence[str]) -> list[str]:
@@ -100,6 +102,7 @@ class FileVersions(Record):
     fields: tuple[tuple[str, str], ...] = ()
     delimiter: str = ","
     decimal: str = "."
+    zone: LocalTimes | None = None
 
     def columns(self, attributes: Sequence[str]) -> list[str]:
         """Return the names of the file columns that hold these attributes, in the same order."""

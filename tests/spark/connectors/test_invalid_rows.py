@@ -10,12 +10,30 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
+from tests.connectors.files import test_zone
 from tests.connectors.files.test_invalid_rows import BROKEN, CATALOG, COUNTS, FIRST, QUERY, written
 from transom.model.balance import Balance
 from transom.runtime.verify.verify import verify
 from transom.spark.input.rejected import RejectedRows
 
 MARKS = CATALOG.replace("invalid_rows", "delimiter: '|', invalid_rows")
+
+
+def test_spark_reads_the_same_local_times(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    query = transom.compile(test_zone.QUERY, test_zone.written(tmp_path))
+    rejected = RejectedRows()
+    with pytest.warns(transom.RejectedWarning):
+        query.simulate()
+    assert [result.difference for result in verify(query, spark, splits=["all"], rejected=rejected)] == [None] * 3
+    messages = rejected.messages()["door"]
+    assert (messages.counts, messages.first) == (test_zone.COUNTS, test_zone.FIRST)
+
+    strict = test_zone.CATALOG.replace(", invalid_rows: reject", "")
+    query = transom.compile(test_zone.QUERY, test_zone.written(tmp_path, strict))
+    running = query.start(spark, f"jsonl:{tmp_path}/out", tmp_path / "state", once=True)
+    with pytest.raises(transom.DataError, match=r"occurs twice in|is skipped in|is outside of the years"):
+        running.wait()
 
 
 @pytest.mark.parametrize(("catalog", "content"), [(CATALOG, BROKEN), (MARKS, BROKEN.replace(",", "|"))])

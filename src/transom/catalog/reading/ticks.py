@@ -116,13 +116,18 @@ def read_instant(value: object) -> datetime:
         raise ValueError(f"{display_value(value)} lies outside the calendar") from error
 
 
+def is_tick(text: str) -> bool:
+    """Whether a text is a whole number, and so a tick rather than an instant."""
+    return _TICK.match(text) is not None
+
+
 def read_tick(value: object, calendar: Calendar) -> int:
     """Convert a whole number, its text, or an instant to a tick; raise HintedError if it is invalid or before tick 0.
 
     >>> read_tick("1970-01-01T00:01:00Z", Calendar())
     60
     """
-    if isinstance(value, str) and _TICK.match(value):
+    if isinstance(value, str) and is_tick(value):
         tick = int(value)
     elif isinstance(value, int) and not isinstance(value, bool):
         tick = value

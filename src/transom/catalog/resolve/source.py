@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from zoneinfo import available_timezones
 
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.reading.located_values import read_value_at
 from transom.catalog.reading.locations import EntryError, Location
 from transom.catalog.reading.ticks import read_tick
-from transom.catalog.reading.wording import did_you_mean, display_value, quoted
+from transom.catalog.reading.wording import did_you_mean, display_value, nearest, quoted
 from transom.catalog.resolve.generator import read_generator
 from transom.catalog.schema.entries import FilesEntry, SourceEntry, TableEntry
 from transom.catalog.sources import (
@@ -26,6 +27,7 @@ from transom.catalog.sources import (
 )
 from transom.catalog.time_formats import TimeFormat, read_time_format
 from transom.model.bag import Row, TableVersion
+from transom.model.local_times import LocalTimes
 from transom.model.time import Calendar
 
 _FORMAT_HINT = f"add format: {', '.join(form.value for form in Format)}"
@@ -100,7 +102,14 @@ def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) 
         located_paths = [(path, versions_at.then(key)) for key, path in entry.versions.items()]
         form = _format(entry, located_paths, at)
         delimiter, decimal = _csv_marks(entry, form, at)
-        return FileVersions(tuple(sorted(path_of_tick.items())), form, _fields(extent, entry, at), delimiter, decimal)
+        return FileVersions(
+            tuple(sorted(path_of_tick.items())),
+            form,
+            _fields(extent, entry, at),
+            delimiter,
+            decimal,
+            _zone(entry, form, at),
+        )
     paths = entry.path or []
     if not paths:
         raise EntryError("the list of paths is empty", at, "write files: data/road.csv")
@@ -116,8 +125,26 @@ def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) 
         time_format,
         delimiter=delimiter,
         decimal=decimal,
+        zone=_zone(entry, form, at),
         rejects_invalid=_rejects_invalid(extent, entry, form, at),
     )
+
+
+def _zone(entry: FilesEntry, form: Format, at: Location) -> LocalTimes | None:
+    """Return the time zone of local times in CSV files, or None; raise EntryError if it is unknown or has no use."""
+    if entry.zone is None:
+        return None
+    zone_at = at.then("zone")
+    if form is not Format.CSV:
+        raise EntryError(f"{form.value} files have no zone", zone_at.at_key(), "only CSV files have one")
+    names = available_timezones() - {"localtime", "posixrules", "Factory"}
+    if not names:
+        raise EntryError("this computer has no time zones", zone_at, "install tzdata")
+    if entry.zone not in names:
+        near = nearest(entry.zone, sorted(name for name in names if "/" in name))
+        hint = f"did you mean {near}?" if near else "zones have names such as Europe/Berlin, America/New_York or UTC"
+        raise EntryError(f"no time zone is called {quoted(entry.zone)}", zone_at, hint)
+    return LocalTimes(entry.zone)
 
 
 def _rejects_invalid(extent: Extent, entry: FilesEntry, form: Format, at: Location) -> bool:

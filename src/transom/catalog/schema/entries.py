@@ -119,6 +119,7 @@ class FilesEntry(Entry):
     format: Literal["csv", "jsonl", "parquet", "ais", "gpx", "geojson"] | None = None
     time: str | None = None
     time_format: str | None = None
+    zone: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
     invalid_rows: Literal["stop", "reject"] | None = None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from datetime import datetime
 
-from transom.catalog.reading.ticks import HintedError, read_value
+from transom.catalog.reading.ticks import HintedError, is_tick, read_value
 from transom.catalog.reading.wording import display_value
 from transom.connectors.csv_lines import parse_csv_line
 from transom.connectors.files.records import FileRecord, InvalidLine
 from transom.errors import DataError
+from transom.model.local_times import LocalTimes
 from transom.model.reject_reason import RejectReason
 from transom.model.types import Type, Value, parse_value
 
@@ -101,11 +103,34 @@ def read_csv_lines(path: str, delimiter: str = ",") -> Iterator[FileRecord | Inv
         raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
 
 
-def read_cell(cell: object, kind: Type, decimal: str = ".") -> Value:
+def with_zone(cell: object, zone: LocalTimes | None) -> object:
+    """Convert the text of a local time in a zone to its instant; return anything else, such as a tick, unchanged.
+
+    HintedError if the zone skips the local time, or has it twice.
+    """
+    if zone is None or not isinstance(cell, str) or is_tick(cell):
+        return cell
+    try:
+        moment = datetime.fromisoformat(cell.strip())
+    except ValueError:
+        return cell
+    if moment.tzinfo is not None:
+        return cell
+    try:
+        return zone.instant_of(moment)
+    except ValueError as error:
+        raise HintedError(
+            f"{display_value(cell)} {error}", "write the offset behind the time, such as +01:00"
+        ) from error
+
+
+def read_cell(cell: object, kind: Type, decimal: str = ".", zone: LocalTimes | None = None) -> Value:
     """Convert a CSV field's text to a value of a type (`3.0` is an integer); raise ValueError if it does not fit.
 
-    With the `decimal` mark `,`, a number has a comma, and none has a point.
+    With the `decimal` mark `,`, a number has a comma, and none has a point. An instant without an offset is in `zone`.
     """
+    if kind is Type.TIMESTAMP:
+        return read_value(with_zone(cell, zone), kind)
     if decimal == "," and isinstance(cell, str) and kind in _COMMA_HINTS:
         try:
             if "." not in cell:
@@ -113,7 +138,7 @@ def read_cell(cell: object, kind: Type, decimal: str = ".") -> Value:
         except ValueError:
             pass
         raise HintedError(f"{display_value(cell)} is not of type {kind}", _COMMA_HINTS[kind])
-    if not isinstance(cell, str) or kind is Type.TIMESTAMP:
+    if not isinstance(cell, str):
         return read_value(cell, kind)
     integer_part = _WHOLE_FLOAT.match(cell) if kind in (Type.INTEGER, Type.TIME) else None
     try:

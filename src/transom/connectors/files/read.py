@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from transom.catalog.extent import Extent, ExtentKind
-from transom.catalog.reading.ticks import read_value
+from transom.catalog.reading.ticks import HintedError, read_value
 from transom.catalog.reading.wording import display_value, nearest
 from transom.catalog.sources import DELIMITERS, Files, FileVersions, Format
-from transom.connectors.files.csv_files import DELIMITER_NAMES, read_cell, read_csv, read_csv_lines
+from transom.connectors.files.csv_files import DELIMITER_NAMES, read_cell, read_csv, read_csv_lines, with_zone
 from transom.connectors.files.json_lines import read_json_lines
 from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
@@ -132,7 +132,8 @@ def rows_of_file(
     """
     form = source.format
     unit = _UNITS.get(form, "line")
-    read = read or (partial(read_cell, decimal=source.decimal) if form is Format.CSV else read_value)
+    if read is None:
+        read = partial(read_cell, decimal=source.decimal, zone=source.zone) if form is Format.CSV else read_value
     try:
         records = _records(path, extent, source)
         header = next(records, None)
@@ -234,19 +235,23 @@ def _rejected_row(origin: Origin, reason: RejectReason, detail: str, text: str) 
 
 
 def _time_value(value: object, source: Files | FileVersions, origin: Origin, column: str) -> object:
-    """Return a row's value of a time column, as ISO 8601 text if the catalog declares another time format.
+    """Return a row's value of a time column: ISO 8601 text if the catalog declares another format, UTC if a zone.
 
-    DataError if it does not have that format.
+    DataError if it does not have that format, or if it is not exactly one instant in the zone.
     """
     time_format = source.time_format if isinstance(source, Files) else None
-    if time_format is None:
-        return value
-    iso_text = time_format.iso(value) if isinstance(value, str) else None
-    if iso_text is None:
-        raise origin.error(
-            f"{column}: {display_value(value)} is not written as {time_format.text}", "correct it, or time_format"
-        )
-    return iso_text
+    iso_text = value
+    if time_format is not None:
+        iso_text = time_format.iso(value) if isinstance(value, str) else None
+        if iso_text is None:
+            raise origin.error(
+                f"{column}: {display_value(value)} is not written as {time_format.text}", "correct it, or time_format"
+            )
+    try:
+        return with_zone(iso_text, source.zone)
+    except HintedError as error:
+        problem = str(error).removeprefix(f"{display_value(iso_text)} ")
+        raise origin.error(f"{column}: {display_value(value)} {problem}", error.hint) from error
 
 
 def column_index(

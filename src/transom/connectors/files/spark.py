@@ -17,7 +17,7 @@ reads are not checked. Limits, all of which raise errors unless noted:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from pathlib import Path
 
@@ -29,7 +29,13 @@ from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.sources import Files, FileVersions, Format
 from transom.connectors.csv_lines_spark import with_cells
 from transom.connectors.files.read import reject_hint
-from transom.connectors.files.spark_rejected import invalid_reason, quoted_text, rejected_columns
+from transom.connectors.files.spark_rejected import (
+    cell_problem,
+    invalid_reason,
+    problem_column,
+    quoted_text,
+    rejected_columns,
+)
 from transom.connectors.files.spark_scan import (
     FILE,
     ROW,
@@ -44,11 +50,13 @@ from transom.connectors.files.tracks import track_json_lines
 from transom.errors import UsageError
 from transom.model.schema import unique_names
 from transom.model.time import Calendar
+from transom.model.types import Type
 from transom.spark.columns import ORDER, REJECT_REASON, TICK_NUMBER, VERSION, quoted, reserved
 from transom.spark.expressions.types import spark_type
 from transom.spark.input.balance import CountRead, uncounted
-from transom.spark.input.cells import cell_forms, cell_text, text_cell, typed_cell
+from transom.spark.input.cells import Cell, cell_forms, cell_text, text_cell, tick_text, typed_cell
 from transom.spark.input.cells import tick_cell as tick_of
+from transom.spark.input.local_times import zoned_instant
 from transom.spark.input.time_formats import iso_text
 from transom.spark.printable import escape_column as escaped_text
 
@@ -234,16 +242,27 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
     Expressions that are used repeatedly get their own projection.
     """
     raw, time_kind, kinds = _raw(scan, part)
-    number_columns = [*([FILE, ROW] if scan.numbered else []), *(["line", "width"] if scan.rejects else [])]
+    number_columns = [F.col(name) for name in (FILE, ROW) if scan.numbered]
+    number_columns += [F.col(name) for name in ("line", "width") if scan.rejects]
     has_time = not isinstance(time_kind, T.NullType)
     kind_by_cell = dict(enumerate(kinds)) | ({"t": time_kind} if has_time else {})
     forms_by_cell = {i: cell_forms(F.col(f"r{i}"), kind) for i, kind in kind_by_cell.items()}
     if has_time and scan.time_format is not None:
         forms_by_cell["t"] = {"text": iso_text(forms_by_cell["t"]["text"], scan.time_format)}
+    zone = scan.source.zone
+    if zone is not None:
+        zoned_texts = {str(i): F.col(f"r{i}") for i, a in enumerate(scan.extent.schema) if a.type is Type.TIMESTAMP}
+        zoned_texts |= {"t": forms_by_cell["t"]["text"]} if has_time else {}
+        raw = raw.select("*", *(zoned_instant(text, zone).alias(f"z{i}") for i, text in zoned_texts.items()))
+        number_columns += [F.col(f"z{i}.problem").alias(problem_column(i)) for i in zoned_texts]
+    if zone is not None and has_time:
+        forms_by_cell["t"] = {"text": tick_text(forms_by_cell["t"]["text"]), "instant": F.col("zt.instant")}
     raw = raw.select("*", *(c.alias(f"r{i}_{name}") for i, forms in forms_by_cell.items() for name, c in forms.items()))
     form_columns = {i: {name: F.col(f"r{i}_{name}") for name in forms} for i, forms in forms_by_cell.items()}
     cells = [
-        text_cell(F.col(f"r{i}"), attribute.type, scan.source.decimal)
+        Cell(F.col(f"z{i}.instant"), F.col(f"r{i}").isNotNull(), F.col(f"r{i}"))
+        if zone is not None and attribute.type is Type.TIMESTAMP
+        else text_cell(F.col(f"r{i}"), attribute.type, scan.source.decimal)
         if scan.form is Format.CSV
         else typed_cell(F.col(f"r{i}"), form_columns[i], attribute.type, kind_by_cell[i])
         for i, attribute in enumerate(scan.extent.schema)
@@ -262,29 +281,32 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
         *number_columns,
     )
     if scan.rejects:
-        read = read.select("*", invalid_reason(scan, part).alias(REJECT_REASON))
+        read = read.select("*", invalid_reason(scan, part, read.columns).alias(REJECT_REASON))
+    number_columns = [F.col(name) for name in (FILE, ROW) if scan.numbered]
     values = []
     for i, attribute in enumerate(scan.extent.schema):
         value, text, is_valid = F.col(f"v{i}"), F.col(f"s{i}"), F.col(REJECT_REASON).isNull()
-        type_error = _fail(scan, attribute.name, text, f"is not of type {attribute.type}")
+        problem = cell_problem(read.columns, str(i), f"is not of type {attribute.type}")
+        type_error = _fail(scan, attribute.name, text, problem)
         checked = F.when(value.isNull() & text.isNotNull(), type_error)
         if has_site_order(scan.extent) and attribute.name == scan.extent.site:
-            not_a_site = _fail(scan, attribute.name, text, "is not a site", remedy="")
+            not_a_site = _fail(scan, attribute.name, text, F.lit("is not a site"), remedy="")
             is_site = value.isin([F.lit(site).cast(spark_type(attribute.type)) for site in scan.extent.sites])
             checked = checked.when(value.isNull() | ~is_site, not_a_site)
         checked_value = checked.otherwise(value)
         values.append((F.when(is_valid, checked_value) if scan.rejects else checked_value).alias(f"c{i}"))
-    rejected = rejected_columns(scan, part) if scan.rejects else []
-    converted = read.select(_checked_tick(scan).alias(tick), *values, *number_columns, *rejected)
+    rejected = rejected_columns(scan, part, read.columns) if scan.rejects else []
+    checked_tick = _checked_tick(scan, read.columns).alias(tick)
+    converted = read.select(checked_tick, *values, *number_columns, *rejected)
     order_columns = [_order(scan, part).alias(ORDER)] if scan.with_order else []
-    names = [name for name in converted.columns if name not in number_columns]
+    names = [name for name in converted.columns if name not in (FILE, ROW)]
     return converted.select(*names, *order_columns)
 
 
-def _checked_tick(scan: FileScan) -> Column:
+def _checked_tick(scan: FileScan, names: Sequence[str]) -> Column:
     """Build the column with the tick of a row; the query fails if the line is malformed or the tick impossible.
 
-    A tick is impossible if it is negative, or off the schedule of a sensed extent.
+    A tick is impossible if it is negative, or off the schedule of a sensed extent. `names` are the frame's columns.
     """
     tick, text = F.col(TICK_NUMBER), F.col("nt")
     name = scan.time or "tick"
@@ -293,23 +315,23 @@ def _checked_tick(scan: FileScan) -> Column:
     checks = F.when(F.col("bad").isNotNull(), malformed)
     if scan.rejects:
         checks = checks.when(F.col(REJECT_REASON).isNotNull(), F.lit(None))
-    checks = checks.when(tick.isNull(), _fail(scan, name, text, scan.time_problem))
-    checks = checks.when(tick < 0, _fail(scan, name, text, "lies before tick 0"))
+    checks = checks.when(tick.isNull(), _fail(scan, name, text, cell_problem(names, "t", scan.time_problem)))
+    checks = checks.when(tick < 0, _fail(scan, name, text, F.lit("lies before tick 0")))
     if scan.extent.kind is ExtentKind.SENSED and (scan.extent.every or 1) > 1:
         every = scan.extent.every
-        off_schedule = _fail(scan, name, text, f"is no multiple of {every} ticks", remedy="")
+        off_schedule = _fail(scan, name, text, F.lit(f"is no multiple of {every} ticks"), remedy="")
         checks = checks.when(tick % F.lit(every) != 0, off_schedule)
     return checks.otherwise(tick)
 
 
-def _fail(scan: FileScan, name: str, text: Column, problem: str, remedy: str | None = None) -> Column:
+def _fail(scan: FileScan, name: str, text: Column, problem: Column, remedy: str | None = None) -> Column:
     """Build a column that fails the query when it is evaluated, because a value in a file is not valid.
 
     The message says that `text` in the column `name` has this `problem`. It ends in the `remedy`, by default that of an
     invalid row.
     """
     remedy = reject_hint(scan.extent, scan.source) if remedy is None else remedy
-    message = F.concat(F.lit(f"{scan.extent.name}: {name}: "), quoted_text(text), F.lit(f" {problem}{remedy}"))
+    message = F.concat(F.lit(f"{scan.extent.name}: {name}: "), quoted_text(text), F.lit(" "), problem, F.lit(remedy))
     return F.raise_error(message)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column
@@ -14,22 +15,26 @@ from transom.spark.columns import ORIGIN_ORDER, REJECT_REASON, TICK_NUMBER
 from transom.spark.printable import escape_column as escaped_text
 
 
-def invalid_reason(scan: FileScan, part: FilePart) -> Column:
-    """Build the column with the reason to reject a row, as `rows_of_file` finds it; NULL if the row is valid."""
+def invalid_reason(scan: FileScan, part: FilePart, names: Sequence[str]) -> Column:
+    """Build the column with the reason to reject a row, as `rows_of_file` finds it; NULL if the row is valid.
+
+    `names` are the columns of the frame.
+    """
     earlier = F.when(F.lit(False), F.lit(""))
-    return reduce(lambda case, item: case.when(item[0], F.lit(item[1].value)), _problems(scan, part), earlier)
+    return reduce(lambda case, item: case.when(item[0], F.lit(item[1].value)), _problems(scan, part, names), earlier)
 
 
-def rejected_columns(scan: FileScan, part: FilePart) -> list[Column]:
+def rejected_columns(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[Column]:
     """Build the columns of a frame that says which rows are rejected: the reason, and in a replay also the place.
 
     These are `origin` and `detail` for messages, and `origin_order`, which sorts rejected rows by file and line.
+    `names` are the columns of the frame.
     """
     reason = F.col(REJECT_REASON)
     if scan.live:
         return [reason]
     detail = F.when(F.lit(False), F.lit(""))
-    for condition, _, text in _problems(scan, part):
+    for condition, _, text in _problems(scan, part, names):
         detail = detail.when(condition, text)
     path = F.regexp_replace(FILE, "^file:(//)?", "")
     path = F.when(path.startswith(prefix := f"{os.getcwd()}{os.sep}"), F.substring(path, len(prefix) + 1, 1 << 16))
@@ -49,19 +54,37 @@ def quoted_text(text: Column) -> Column:
     return F.coalesce(F.concat(F.lit("'"), escaped_text(F.substring(text, 1, 80)), F.lit("'")), F.lit("nothing"))
 
 
-def _problems(scan: FileScan, part: FilePart) -> list[tuple[Column, RejectReason, Column]]:
-    """List the reasons to reject a row, the first one first: the condition, the reason and the text for messages."""
+def cell_problem(names: Sequence[str], cell: str, usual: str) -> Column:
+    """Build the text about an invalid cell: what is wrong with a local time, else the `usual` problem.
+
+    `cell` is the number of an attribute, or `t` for the time; `names` are the columns of the frame.
+    """
+    column = problem_column(cell)
+    return F.coalesce(F.col(column), F.lit(usual)) if column in names else F.lit(usual)
+
+
+def problem_column(cell: str) -> str:
+    """Return the name of the column with the problem of a local time: that of an attribute number, or of `t`."""
+    return f"p{cell}"
+
+
+def _problems(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[tuple[Column, RejectReason, Column]]:
+    """List the reasons to reject a row, the first one first: the condition, the reason and the text for messages.
+
+    `names` are the columns of the frame.
+    """
     tick, width, cells = F.col(TICK_NUMBER), F.col("width"), len(part.columns)
     time = F.concat(F.lit(f"{scan.time or 'tick'}: "), quoted_text(F.col("nt")))
     count = F.concat(width.cast("string"), F.lit(f" cells, the header has {cells}"))
     problems = [
         (width.isNull() | (width < 0), RejectReason.CSV, quoted_text(F.col("line"))),
         (width != cells, RejectReason.CELLS, count),
-        (tick.isNull(), RejectReason.TIME, F.concat(time, F.lit(f" {scan.time_problem}"))),
+        (tick.isNull(), RejectReason.TIME, F.concat(time, F.lit(" "), cell_problem(names, "t", scan.time_problem))),
         (tick < 0, RejectReason.EPOCH, F.concat(time, F.lit(" lies before tick 0"))),
     ]
     for i, attribute in enumerate(scan.extent.schema):
         value, text = F.col(f"v{i}"), F.col(f"s{i}")
-        message = F.concat(F.lit(f"{attribute.name}: "), quoted_text(text), F.lit(f" is not of type {attribute.type}"))
+        problem = cell_problem(names, str(i), f"is not of type {attribute.type}")
+        message = F.concat(F.lit(f"{attribute.name}: "), quoted_text(text), F.lit(" "), problem)
         problems.append((value.isNull() & text.isNotNull(), RejectReason.TYPE, message))
     return problems

@@ -119,13 +119,15 @@ def absolute_paths(paths: Sequence[str], folder: Path | None) -> list[str]:
 
 
 def _file_columns(extent: Extent) -> list[Any]:
-    """Return what maps cells of files to values: columns, time format and marks of CSV; empty if all are default."""
+    """Return what maps cells of files to values: columns, time format, marks and zone; empty if all are default."""
     source = extent.source
     if not isinstance(source, Files | FileVersions):
         return []
     time_format = source.time_format if isinstance(source, Files) else None
     marks = [source.delimiter, source.decimal]
     columns = [[list(pair) for pair in source.fields], time_format and time_format.text]
+    if source.zone is not None:
+        return [*columns, *marks, source.zone.zone]
     if marks != [",", "."]:
         return [*columns, *marks]
     return columns if source.fields or time_format else []

@@ -58,6 +58,11 @@ def tick_cell(raw: Column, forms: Mapping[str, Column], raw_type: T.DataType, ca
     return F.coalesce(*candidates, F.lit(None).cast("long"))
 
 
+def tick_text(text: Column) -> Column:
+    """Return the text of a tick, which is a whole number; NULL for any other text."""
+    return F.when(F.rlike(text, F.lit(_TICK)), text)
+
+
 def typed_cell(raw: Column, forms: Mapping[str, Column], kind: Type, raw_type: T.DataType) -> Cell:
     """Convert a raw field of a file to a value of type `kind`; the value is NULL if the field is invalid.
 
