@@ -121,7 +121,17 @@ class RdfAnswer:
     def header(self) -> tuple[str, ...]:
         """The column names of `records`: start, end, `n` or `place`, and the variables, renamed as Spark names them."""
         tags = {"boolean": ("start", "end"), "sequences": ("start", "end", "place")}.get(self.kind, _INTERVAL_TAGS)
-        return (*tags, *unique_names(self.columns, _META_COLUMNS))
+        return (*tags, *self.value_columns)
+
+    @property
+    def value_columns(self) -> tuple[str, ...]:
+        """The column names of the variables: an underscore is appended to a variable such as `n` or `start`.
+
+        Examples:
+            >>> answer.value_columns
+            ('x',)
+        """
+        return tuple(unique_names(self.columns, _META_COLUMNS))
 
     def records(self) -> Iterator[tuple[Any, ...]]:
         """Flatten the answer to records: start, end (None: no end), multiplicity or place, and the terms.

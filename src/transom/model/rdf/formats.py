@@ -39,7 +39,7 @@ def rows(answer: RdfAnswer) -> Iterator[Row]:
 
 def table(answer: RdfAnswer, prefixes: Mapping[str, str], view: View = WHOLE) -> Iterator[tuple[str, ...]]:
     """Yield the header and rows of a text table for people: interval, multiplicity, and terms shortened by prefixes."""
-    yield ("start", "end", "n", *answer.columns)
+    yield ("start", "end", "n", *answer.value_columns)
     previous: object = None
     for start, end, n, terms in rows(answer):
         bounds = (view.cell(start), "∞" if end is None else view.cell(end))
@@ -65,7 +65,7 @@ def lines(format: str, answer: RdfAnswer, start: int, until: int | None, view: V
 
 def csv_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
     """Write an answer as CSV with a header, terms as N-Triples; unbound variables and open ends are empty fields."""
-    yield _csv(("start", "end", "n", *answer.columns))
+    yield _csv(("start", "end", "n", *answer.value_columns))
     for start, end, n, terms in rows(answer):
         yield _csv((view.value(start), _end(end, view), n, *map(term_cell, terms)))
 
