@@ -37,13 +37,13 @@ from typing import Literal
 from transom.printable import escape_lines
 
 EXIT_CODES = {
-    0: ("done, or stopped by SIGINT or SIGTERM", "no"),
+    0: ("done, or a run without --once was stopped by SIGINT or SIGTERM", "no"),
     1: ("the query, the catalog or the data is wrong", "no"),
     2: ("the command is used wrongly", "no"),
     3: ("the checkpoint is damaged, or does not fit its query, its sources or its sink", "no"),
     4: ("a newer run has taken over the checkpoint, the sink or the log", "no"),
     70: ("Spark stopped the query for a reason that Transom does not know", "a few times"),
-    75: ("a server, a disk or a lock is not available now", "yes"),
+    75: ("a server, a disk or a lock is not available now, or a signal stopped a run with --once", "yes"),
 }
 """The meaning of each exit code, and whether a supervisor should restart the command. 70 and 75 are EX_SOFTWARE and
 EX_TEMPFAIL of sysexits.h."""

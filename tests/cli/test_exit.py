@@ -193,6 +193,9 @@ class Fake:
     def progress(self) -> Progress:
         return self.last_progress
 
+    def final_progress(self) -> Progress:
+        return self.last_progress
+
     def changed_files(self) -> list[Path]:
         return []
 

@@ -348,6 +348,7 @@ def run(
     """Answer a query over live streams on Spark until you stop it; it resumes from its checkpoint."""
     output.set_verbosity(quiet=quiet, strict=strict)
     with use_json_lines(running.wants_json(log_format, once)), running.stop_on_signal() as stop:
+        stop.must_finish = once
         loaded = load_checked(query_source(file, query, language), catalog, parameters)
         recorded_start = running.checkpoint_start_tick(start, checkpoint)
         first = recorded_start if recorded_start is not None else parse_tick(start, "--start", loaded) or 0

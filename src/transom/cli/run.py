@@ -16,7 +16,7 @@ import typer
 
 from transom.cli import output
 from transom.cli.output import remark, say, warn
-from transom.cli.signals import StopRequest, stop_on_signal
+from transom.cli.signals import Interrupted, StopRequest, stop_on_signal
 from transom.errors import RunWarning, UsageError
 from transom.printable import escape
 
@@ -178,15 +178,17 @@ def start_run(
 def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] = ("rows", "out")) -> None:
     """Watch a query until it ends or `stop` is requested, then print its totals.
 
-    `flow` are the words for its input and output.
+    `flow` are the words for its input and output. Raises Interrupted if the query was stopped and must finish.
     """
-    progress = watch_run(running, stop)
+    progress, ended = watch_run(running, stop)
     input_name, output_name = flow
     remark(
         f"{progress.rows_in:,} {input_name} in, {progress.rows_out:,} {output_name}, {progress.late_rows:,} late",
         err=True,
     )
     print_balances(running, progress)
+    if stop.must_finish and not ended:
+        raise Interrupted
 
 
 def print_balances(running: Running, progress: Progress) -> None:
@@ -253,8 +255,11 @@ def print_takeover(running: Running) -> None:
         remark(line, err=True)
 
 
-def watch_run(running: Running, stop: StopRequest) -> Progress:
-    """Wait until a query ends or is stopped, print how to resume it if stopped, and return its progress."""
+def watch_run(running: Running, stop: StopRequest) -> tuple[Progress, bool]:
+    """Wait until a query ends or is stopped; return its final progress, and whether it has ended by itself.
+
+    If it was stopped, print how to resume it.
+    """
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -276,16 +281,16 @@ def watch_run(running: Running, stop: StopRequest) -> Progress:
             ended = _wait_for_end(running, stop, file_watch, lambda: log_batches(running))
         if not ended:
             running.stop()
-        progress = running.progress()
         log_batches(running)
     except Exception:
         if not stop.requested:
             raise
-        ended, progress = False, running.last_progress  # the signal that stopped the query has stopped Spark, too
+        ended = False  # the signal that stopped the query has stopped Spark, too
+    progress = running.final_progress()
     file_watch.check_files(now=True)
-    if not ended:
+    if not (ended or stop.must_finish):
         remark(f"stopped; start it again with --checkpoint {running.job.options.checkpoint} and it goes on", err=True)
-    return progress
+    return progress, ended
 
 
 def _wait_for_end(

@@ -1,4 +1,7 @@
-"""Handle SIGINT and SIGTERM: a run ends between two micro-batches, without a traceback, with exit code 0."""
+"""Handle SIGINT and SIGTERM: a run ends between two micro-batches, without a traceback.
+
+The exit code is 0, or 75 if the command should have ended by itself (`--once`), since a restart can finish its work.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,22 @@ from contextlib import contextmanager
 from typing import Any
 
 from transom.cli.output import say
+from transom.errors import TransomError, Unavailable
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(TransomError):
+    """A signal has stopped a command that should have ended by itself; a restart finishes its work."""
+
+    exit_code = Unavailable.exit_code
+
+    def __init__(self) -> None:
+        """Create the error of a run with `--once` that was stopped too early."""
+        super().__init__(
+            "a signal stopped the run before it had processed all available rows",
+            hint="start it again with the same arguments, and it goes on",
+        )
 
 
 class StopRequest:
@@ -21,6 +38,8 @@ class StopRequest:
         self.requested = False
         self.polled = False
         """Whether the command polls `requested`; if not, a signal ends it at once."""
+        self.must_finish = False
+        """Whether the command should end by itself; a signal then makes it fail with `Interrupted`."""
 
     def listen(self) -> None:
         """Install the signal handlers; call it again after Spark has started, because PySpark replaces one of them.
@@ -42,7 +61,7 @@ class StopRequest:
 def stop_on_signal() -> Iterator[StopRequest]:
     """Yield a stop request that signals make while the block runs, and then restore the earlier signal handlers.
 
-    A signal ends the block without an error.
+    A signal ends the block, without an error unless the command must finish.
     """
     previous = {number: signal.getsignal(number) for number in SIGNALS}
     stop = StopRequest()
@@ -50,6 +69,8 @@ def stop_on_signal() -> Iterator[StopRequest]:
     try:
         yield stop
     except KeyboardInterrupt:
+        if stop.must_finish:
+            raise Interrupted from None
         say("stopped", err=True)
     finally:
         if threading.current_thread() is threading.main_thread():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from transom.catalog.extent import Extent
@@ -14,7 +15,7 @@ from transom.errors import LostRows
 from transom.model.balance import Balance
 from transom.runtime.checkpoint.balances import LOST_ROWS_HINT, BalanceRecord, RowTotals
 from transom.runtime.checkpoint.checkpoint import Checkpoint
-from transom.runtime.checkpoint.logs.spark_logs import topic_positions
+from transom.runtime.checkpoint.logs.spark_logs import last_committed, topic_positions
 from transom.runtime.progress import Progress, rows_out, source_balances
 from transom.spark.input.balance import RowCounts
 
@@ -46,6 +47,8 @@ class RowAccounts:
         self._writing = threading.Lock()
         self._last = -1
         """The last micro-batch that this run has counted."""
+        self._newest, self._before = RowTotals(), RowTotals()
+        """The counts of this run's last micro-batch, which may not be committed, and of those before it."""
 
     def progress(self) -> Progress:
         """Return the progress of a run that has read nothing yet, with the counts from before this start."""
@@ -83,7 +86,22 @@ class RowAccounts:
             raise lost
         with self._writing:
             self._record.record(batch, counts)
-            self._last = batch
+            self._last, self._newest, self._before = batch, counts, self._before + self._newest
+
+    def with_unreported(self, progress: Progress) -> Progress:
+        """Return the progress of an ended run with the committed micro-batches that Spark has not reported."""
+        with self._writing:
+            if self._last <= progress.batch:
+                return progress
+            try:
+                committed = last_committed(self._checkpoint.files)
+            except Exception:  # a file system that is read through the session, which is gone
+                return progress
+            batch = min(self._last, committed)
+            if batch <= progress.batch:
+                return progress
+            counted = self._before + self._newest if batch == self._last else self._before
+        return replace(progress, batch=batch, sources=counted.sources, rows_out=counted.rows_out)
 
     def _offsets(self, batch: int) -> dict[str, int]:
         """Count the offsets of each extent's topic that a micro-batch passes, from Spark's logs."""

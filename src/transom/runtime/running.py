@@ -183,8 +183,24 @@ class Running:
                 if self.last_progress is not before:
                     self.reports.append(entries)
                     self._stop_on_lost_rows(entries)
-            refused = self._dead_letters.counts() if self._dead_letters else {}
-            return replace(self.last_progress, refused=refused) if refused else self.last_progress
+            return self._with_refused(self.last_progress)
+
+    def final_progress(self) -> Progress:
+        """The totals of a run that has ended, with committed micro-batches that Spark has not reported.
+
+        Spark reports a micro-batch after its commit, and not at all if the query or the whole session is stopped
+        between the two.
+        """
+        with contextlib.suppress(Exception):  # the session may be gone
+            self.progress()
+        with self._progress_lock:
+            self.last_progress = self.accounts.with_unreported(self.last_progress)
+            return self._with_refused(self.last_progress)
+
+    def _with_refused(self, progress: Progress) -> Progress:
+        """Return the progress with the rows that the sink has refused so far."""
+        refused = self._dead_letters.counts() if self._dead_letters else {}
+        return replace(progress, refused=refused) if refused else progress
 
     def _stop_on_lost_rows(self, report: Mapping[str, Any]) -> None:
         """Stop the query if a micro-batch lost rows, and mark the checkpoint so that no run continues it."""
@@ -213,7 +229,9 @@ class Running:
 
         None without a watermark, as in a query that keeps no state and answers every row at once.
         """
-        watermark = self.progress().watermark
+        with contextlib.suppress(Exception):  # if the session is gone, the last report counts
+            self.progress()
+        watermark = self.last_progress.watermark
         if watermark is None:
             return None
         closed = TickTime(self.job.catalog.calendar).last_closed_tick((watermark - EPOCH) // timedelta(milliseconds=1))
@@ -273,7 +291,7 @@ class Running:
 
     def _explain_offsets(self) -> None:
         """Add to the progress of an ended run what the offsets without a row are, as far as brokers can say."""
-        progress = self.progress()
+        progress = self.final_progress()
         if self._lost is None and self._fenced is None and not progress.offsets:
             try:
                 offsets = self.accounts.explain_offsets(progress)

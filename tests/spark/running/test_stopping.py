@@ -50,9 +50,15 @@ def test_stop_waits_for_the_micro_batch(spark: SparkSession, tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)], ids=["SIGTERM", "SIGINT"]
+    ("number", "group"),
+    [
+        pytest.param(signal.SIGTERM, False, id="SIGTERM", marks=pytest.mark.nightly),
+        pytest.param(signal.SIGTERM, True, id="SIGTERM-group"),
+        pytest.param(signal.SIGINT, False, id="SIGINT", marks=pytest.mark.nightly),
+    ],
 )
-def test_a_signal_ends_a_process_without_a_trace(tmp_path: Path, number: int) -> None:
+def test_a_signal_ends_a_process_without_a_trace(tmp_path: Path, number: int, group: bool) -> None:
+    """A signal to the group ends the JVM, too. The totals include the micro-batch that was committed just before."""
     roads = shutil.copytree(ROOT / "examples" / "roads", tmp_path / "roads")
     words = ["run", "roads/q1.sneeql", "--checkpoint", "k", "--output", "jsonl:out", "--start", "now"]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
@@ -68,7 +74,7 @@ def test_a_signal_ends_a_process_without_a_trace(tmp_path: Path, number: int) ->
     try:
         commits = tmp_path / "k" / "spark" / "commits"
         assert until_true(lambda: process.poll() is not None or any(commits.glob("[0-9]*")), 120)
-        process.send_signal(number)
+        os.killpg(process.pid, number) if group else process.send_signal(number)
         out, err = process.communicate(timeout=60)
     finally:
         if process.poll() is None:
@@ -78,5 +84,8 @@ def test_a_signal_ends_a_process_without_a_trace(tmp_path: Path, number: int) ->
     assert "Traceback" not in out + err
     assert "\tat " not in err
     lines: list[dict[str, Any]] = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
-    assert [line["event"] for line in lines if line["event"] == "batch"]
-    assert any("stopped; start it again" in line.get("message", "") for line in lines)
+    said = [line.get("message", "") for line in lines]
+    assert any("stopped; start it again" in message for message in said)
+    counted = json.loads((tmp_path / "k" / "balance.json").read_bytes())["batches"].values()
+    assert f"{sum(one['sources']['road']['read'] for one in counted):,} rows in, " in " ".join(said)
+    assert group or [line["event"] for line in lines if line["event"] == "batch"]
