@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from operator import add
 from typing import TypeAlias, assert_never
@@ -325,7 +326,8 @@ def relation_intersect(op: RelationIntersect, sides: Sequence[Rows]) -> Rows:
 
 def window_cross_product(op: WindowCrossProduct, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
     """Return the product of each pair of current windows, at every tick at which an input has a window (Figure 7)."""
-    return [pair for tick in tick_union(left, right) for pair in tick_cross_product(tick, left, right)]
+    lefts, rights = current_windows(left), current_windows(right)
+    return [pair for tick in tick_union(left, right) for pair in tick_cross_product(lefts(tick), rights(tick))]
 
 
 def window_join(op: WindowJoin, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
@@ -339,20 +341,32 @@ def tick_union(left: Sequence[Bag], right: Sequence[Bag]) -> list[int]:
     return sorted({w.tick for w in left} | {w.tick for w in right})
 
 
-def tick_cross_product(tick: int, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
+def tick_cross_product(lefts: Sequence[Bag], rights: Sequence[Bag]) -> list[Bag]:
     """Return the products of all pairs of windows that are current at a tick, in the order of the left ones (S10)."""
-    lefts, rights = current_windows(tick, left), current_windows(tick, right)
     return [concat_windows(first, second) for first in lefts for second in rights]
 
 
-def current_windows(tick: int, windows: Sequence[Bag]) -> list[Bag]:
-    """Return the windows that are current at `tick`: all windows of the last tick that had any, per key (S8).
+def current_windows(windows: Sequence[Bag]) -> Callable[[int], list[Bag]]:
+    """Return the function from a tick to its current windows: all windows of the last tick that had any, per key (S8).
 
-    With several keys, every window of the last tick of its key; the final bag of a key counts only at its own tick.
+    With several keys, every window of the last tick of its key; the final bag of a key counts only at its own tick. The
+    current windows have the order of `windows`.
     """
-    last = {row_identity(w.key): w.tick for w in windows if w.tick <= tick}
-    candidates = [w for w in windows if not w.is_final or w.tick == tick]
-    return [w for w in candidates if w.tick == last.get(row_identity(w.key))]
+    by_key: dict[Hashable, dict[int, list[int]]] = {}
+    for number, w in enumerate(windows):
+        by_key.setdefault(row_identity(w.key), {}).setdefault(w.tick, []).append(number)
+    of_keys = [(sorted(by_tick), by_tick) for by_tick in by_key.values()]
+
+    def at(tick: int) -> list[Bag]:
+        """Return the windows that are current at `tick`."""
+        numbers: list[int] = []
+        for ticks, by_tick in of_keys:
+            past = bisect_right(ticks, tick)
+            numbers += by_tick[ticks[past - 1]] if past else []
+        current = [windows[number] for number in sorted(numbers)]
+        return [w for w in current if not w.is_final or w.tick == tick]
+
+    return at
 
 
 def concat_windows(left: Bag, right: Bag) -> Bag:
