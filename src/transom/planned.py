@@ -255,7 +255,19 @@ class PlannedQuery(Compiled):
         choice, plan = plan_for_session(spark, options.kernel, lambda use_kernel: make_plan(kernel=use_kernel))
         bound, results = self.state_of(show.total_state(plan)), self.semantics.results(plan)
         sources = source_extents(self, user_sources)
-        return Job(self.text, self.name, self.catalog, sources, plan, results, bound, choice, options, self.language)
+        return Job(
+            self.text,
+            self.name,
+            self.catalog,
+            sources,
+            plan,
+            results,
+            bound,
+            choice,
+            options,
+            self.state_of,
+            self.language,
+        )
 
     def _check_copies(self, plan: PhysicalNode) -> None:
         """Raise UsageError if the plan copies a row into more than MAX_COPIES windows."""

@@ -49,7 +49,7 @@ from transom.cli.files import (
 )
 from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style, report_warnings
 from transom.cli.output import fail_on_warnings, remark, say, use_json_lines, warn
-from transom.cli.state import repartition
+from transom.cli.state import repartition, show
 from transom.cli.upgrade import beginning, diff
 from transom.errors import TransomError, UsageError
 from transom.version import __version__
@@ -376,6 +376,7 @@ def run(
 
 app.command(cls=Command)(diff.diff)
 app.command(cls=Command)(repartition.repartition)
+app.command("state", cls=Command)(show.show_state)
 app.command(cls=Command)(replaying.replay)
 app.command(cls=Command)(replaying.verify)
 app.command("catalog", cls=Command)(catalogs.show_catalog)

@@ -45,11 +45,13 @@ def dataframe(
     live: bool,
     rejected: RejectedRows | None = None,
     counts: RowCounts | None = None,
+    nodes: list[PhysicalNode] | None = None,
 ) -> DataFrame:
     """Build the DataFrame of a planned query's answer, streaming if `live`.
 
     `user_frames` maps extents to DataFrames of the caller; other sources are opened from the catalog. `rejected`
-    collects the rejected rows of a batch, `counts` the row counts of live sources.
+    collects the rejected rows of a batch, `counts` the row counts of live sources, `nodes` the nodes that the DataFrame
+    of a live run labels.
     """
     counts = counts or RowCounts()
     catalog, options, frames = job.catalog, job.options, dict(user_frames or {})
@@ -94,6 +96,7 @@ def dataframe(
         ),
         source_of=source_of,
         rows_until=None if live or not row_sources else last_tick(options, timed_frames),
+        nodes=[] if nodes is None else nodes,
     )
     check_session(spark, job.plan, catalog.calendar, live)
     answer = job.results.result(lower(job.plan, context))

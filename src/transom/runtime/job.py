@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from pyspark.sql import SparkSession
 
 from transom.algebra.state.bound import StateBound
-from transom.algebra.state.formula import ZERO
+from transom.algebra.state.formula import ZERO, Formula
 from transom.catalog.catalog import Catalog
 from transom.catalog.extent import Extent
 from transom.physical.nodes.node import PhysicalNode
@@ -34,6 +34,8 @@ class Job:
     bound: StateBound
     kernel: KernelChoice
     options: RunOptions
+    state_of: Callable[[Formula], StateBound] = field(repr=False, compare=False)
+    """Evaluates the state bound of a node, as `explain` prints it."""
     language: str = ""
 
     @property

@@ -16,7 +16,7 @@ from transom.catalog.extent import Extent
 from transom.catalog.servers import Kafka
 from transom.errors import UsageError
 from transom.model.time import Calendar
-from transom.physical.nodes.node import ReadClock
+from transom.physical.nodes.node import PhysicalNode, ReadClock
 from transom.physical.nodes.walk import walk
 from transom.runtime.accounts import RowAccounts
 from transom.runtime.checkpoint.checkpoint import SPARK_FOLDER, Checkpoint
@@ -33,6 +33,7 @@ from transom.runtime.sinks.dead_letters import SinkDeadLetters
 from transom.runtime.sinks.delivery import batch_delivery, check_columns, check_ledger, claim_sink
 from transom.runtime.sinks.folder import FolderWriter, uses_spark_sink
 from transom.runtime.sinks.sink import Sink
+from transom.runtime.state.operators import record_operators
 from transom.runtime.topics import check_topics, source_topics
 from transom.runtime.upgrade.takeover import table_takeover
 from transom.spark.columns import TICK
@@ -65,7 +66,8 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
     elif options.once:
         _check_single_batch([source for source in job.sources if source.name not in user_frames])
     counts = RowCounts()
-    frame = dataframe(job, spark, user_frames, live=True, counts=counts)
+    nodes: list[PhysicalNode] = []
+    frame = dataframe(job, spark, user_frames, live=True, counts=counts, nodes=nodes)
     check_columns(sink, frame.columns)
     current = fingerprint(job, user_frames)
     spark_sink = sink.folder is not None and uses_spark_sink(spark, sink, options.folder)
@@ -79,6 +81,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         )
         checkpoint.check()
         checkpoint.take_over()
+        record_operators(checkpoint, job, nodes, frame)
         warn_of_file_order(user_frames)
         check_topics(checkpoint, source_topics(job.sources, user_frames), allow_data_loss=options.allow_data_loss)
         accounts = RowAccounts(checkpoint, counts, [s for s in job.sources if s.name not in user_frames])

@@ -16,6 +16,7 @@ from transom.algebra.expressions.expression import Expression, subexpressions
 from transom.model.schema import Attribute, Schema
 from transom.model.time import Calendar
 from transom.model.types import Type
+from transom.physical.nodes.node import PhysicalNode
 from transom.spark.columns import INDEX, IS_ROW, TICK, WINDOW_KEY
 from transom.spark.event_time import TickTime
 from transom.spark.expressions import lower
@@ -38,7 +39,8 @@ class LoweringContext:
     `shared_scans` holds the streams that several nodes read from one scan; the value is None until the first node reads
     it. `counts` counts the rows of sources. `lateness` detects late rows, except in `lateness_checked` sources, whose
     readers have done so. `source_of` maps a renamed stream to its extent. `rows_until` is the last tick of rows that
-    are converted to statements, used where `until` is None.
+    are converted to statements, used where `until` is None. `nodes` collects the lowered nodes of a live run; the index
+    of a node is its number.
     """
 
     spark: SparkSession
@@ -60,6 +62,7 @@ class LoweringContext:
     lateness_checked: frozenset[str] = frozenset()
     source_of: Mapping[str, str] = field(default_factory=dict)
     rows_until: int | None = None
+    nodes: list[PhysicalNode] = field(default_factory=list)
 
     def until_last_row(self) -> LoweringContext:
         """Return this context with `rows_until` as its last tick if it has none, for rows that become statements."""

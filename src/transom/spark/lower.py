@@ -73,13 +73,23 @@ from transom.spark.stateful.join_tree import join_tree
 from transom.spark.stateful.keyed_aggregates import keyed_window_aggregate
 from transom.spark.stateful.pairs import interval_join_pairs
 from transom.spark.stateful.path_closure import path_closure
+from transom.spark.stateful.plan_labels import label_node
 
 
 def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
-    """Translate a node of a physical plan, with its inputs, to a Spark DataFrame.
+    """Translate a node of a physical plan, with its inputs, to a Spark DataFrame; a live run labels it with its number.
 
     `spark.frames` describes the columns.
     """
+    if not run.live:
+        return _lower_node(node, run)
+    number = len(run.nodes)
+    run.nodes.append(node)
+    return label_node(_lower_node(node, run), number)
+
+
+def _lower_node(node: PhysicalNode, run: LoweringContext) -> DataFrame:
+    """Translate a node to a DataFrame, with one function for each class of nodes."""
     match node := as_any_node(node):
         case ReadStream():
             return sources.read_stream(node, run)

@@ -127,11 +127,17 @@ def partitions(spark: SparkSession, number: int) -> Iterator[None]:
 
 def half_run(spark: SparkSession, folder: Path, name: str, kernel: KernelMode, seed: int = 1) -> Story:
     """A story whose query has read half of its files, and was stopped."""
+    story = half_story(folder, name, seed)
+    finished(story.start(spark, story.change.old, "out", "checkpoint", kernel=kernel))
+    return story
+
+
+def half_story(folder: Path, name: str, seed: int = 1, pieces: int = 2) -> Story:
+    """A story whose query sees half of its files."""
     kind = LinkedStory if name in LINKED else Story
-    story = kind(QUERIES[name], seed, folder)
+    story = kind(QUERIES[name], seed, folder, pieces)
     story.write()
     story.hide(story.files // 2)
-    finished(story.start(spark, story.change.old, "out", "checkpoint", kernel=kernel))
     return story
 
 

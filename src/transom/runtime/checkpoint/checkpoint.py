@@ -1,8 +1,8 @@
 """The checkpoint of a run: Spark's folder and Transom's files, checked before a start.
 
 Transom's files are `plan.json` (the fingerprint of the query), `id` (the run id that sinks use), `lock`, `epochs`,
-`balance.json` (row counts), and `logs.json`: the digests of Spark's logs, the run id, the ids of the topics, and how
-many files the run has written.
+`balance.json` (row counts), `operators.json` (the stateful operators), and `logs.json`: the digests of Spark's logs,
+the run id, the ids of the topics, and how many files the run has written.
 """
 
 from __future__ import annotations
@@ -78,7 +78,13 @@ class Checkpoint:
             self._epoch.verify()
 
     def check(self) -> None:
-        """Raise CheckpointError if the checkpoint is damaged or its run lost rows."""
+        """Raise CheckpointError if the checkpoint is damaged or its run lost rows; remove what a killed run left."""
+        self.inspect()
+        for temporary in self.folder.glob(f"{RECORD_FILE}.*") if self.started else ():
+            temporary.unlink(missing_ok=True)  # left by a process that was killed while writing
+
+    def inspect(self) -> None:
+        """Check the checkpoint as `check` does, but change nothing, so that its query may run meanwhile."""
         if not self.started:
             return
         if (self.folder / LOST_ROWS_FILE).exists():
@@ -88,8 +94,6 @@ class Checkpoint:
                 hint="start with a new checkpoint",
             )
         self._load(read_remembered(self.folder))
-        for temporary in self.folder.glob(f"{RECORD_FILE}.*"):
-            temporary.unlink(missing_ok=True)  # left by a process that was killed while writing
         self.logs = check_logs(self.files, self._digests)
         check_not_moved(self.files)
         present = set(log_files(self.files))

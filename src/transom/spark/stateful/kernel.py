@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 from transom.model.time import Calendar
 from transom.spark.event_time import TickTime
 from transom.spark.session import PROVIDER, has_rocksdb
+from transom.spark.stateful.plan_labels import label_machine
 from transom.spark.stateful.runner import MachineShape
 
 JAR = "transom-kernel.jar"
@@ -108,7 +109,18 @@ def run_slide(
     java = kernel_package(spark)
     parameters = (TickTime(calendar).origin_micros, calendar.length, values, live)
     names = _java_array(spark, "java.lang.String", by)
-    return DataFrame(java.Kernel.slide(frame._jdf, specification, names, out.json(), *parameters), spark)
+    emitted = DataFrame(java.Kernel.slide(frame._jdf, specification, names, out.json(), *parameters), spark)
+    return label_machine(emitted, specification) if live else emitted
+
+
+def decode_entries(spark: SparkSession, specification: str | None, state: Column) -> tuple[Column, Column]:
+    """Return columns of the entries, as JSON, and of the number of rows in the saved bytes of a machine.
+
+    Without a specification, `state` holds the rows that wait for the machine.
+    """
+    java = kernel_package(spark).Kernel
+    entries = Column(java.entriesColumn(specification, state._jc))
+    return entries, Column(java.heldColumn(specification, state._jc))
 
 
 def is_closed(spark: SparkSession, tick: Column, offsets: str, calendar: Calendar) -> Column:

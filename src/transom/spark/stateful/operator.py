@@ -20,6 +20,7 @@ from transom.spark.columns import BUCKET, COUNT, IS_ROW, SIDE, TICK, TICK_NUMBER
 from transom.spark.expressions.types import spark_type
 from transom.spark.frames import LoweringContext, value_names
 from transom.spark.stateful import kernel
+from transom.spark.stateful.plan_labels import label_machine
 from transom.spark.stateful.runner import BucketRunner, MachineRunner, MachineShape
 
 EmittedColumns = Sequence[tuple[str, Type]]
@@ -112,6 +113,8 @@ def run_machine(
     fields += [StructField(name, machine_type(kind)) for name, kind in emitted]
     shape = MachineShape(pair_keys, tuple(widths), len(emitted), buckets, window_keys=len(key))
     emitted_rows = _transform(rows, specification, run, shape, group_by, StructType(fields))
+    if run.live:
+        emitted_rows = label_machine(emitted_rows, specification)
     cells = [from_machine(F.col(name), kind).alias(name) for name, kind in emitted]
     return emitted_rows.select(run.time.as_event_time(F.col(TICK_NUMBER)), *key, WINDOW, IS_ROW, COUNT, *cells)
 

@@ -1,0 +1,1 @@
+"""Decoding of the state in a checkpoint, without Spark."""
