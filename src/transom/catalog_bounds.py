@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transom.algebra.composition.composed_source import composed_sources
 from transom.algebra.operator import Operator
-from transom.algebra.state.bound import StateBound
+from transom.algebra.state.bound import MANY_ROWS, StateBound
 from transom.algebra.state.formula import (
     Arrivals,
     DeclaredStatistics,
@@ -15,6 +15,7 @@ from transom.algebra.state.formula import (
     evaluate_rows,
     formula_text,
     is_bounded,
+    largest_part,
     missing_declarations,
     unverified_hints,
 )
@@ -32,12 +33,14 @@ def bound_from_catalog(formula: Formula, catalog: Catalog, query: Operator | Non
 
         formula = expand_bound(formula, query)
     statistics = _declared_sizes(catalog)
+    rows = evaluate_rows(formula, statistics)
     return StateBound(
         formula_text(formula, catalog.calendar),
-        evaluate_rows(formula, statistics),
+        rows,
         is_bounded(formula, statistics),
         tuple(hint for gap in missing_declarations(formula, statistics) for hint in _declaration_hints(gap, catalog)),
         tuple(unverified_hints(formula, statistics)),
+        largest_part(formula, statistics, catalog.calendar) if rows is not None and rows > MANY_ROWS else None,
     )
 
 

@@ -71,7 +71,8 @@ def check(
         else:
             print_query_warnings(loaded, err=False)
             totals.add("with warnings" if count else "fine", 1 if count and strict else 0)
-            refused = f"{count} {'warning' if count == 1 else 'warnings'}" if count and strict else "fine"
+            is_fine = not count or not (strict or loaded.state.is_excessive)
+            refused = "fine" if is_fine else f"{count} {'warning' if count == 1 else 'warnings'}"
             print_query_report(loaded, source.name, refused, engines)
     totals.finish(len(sources))
 

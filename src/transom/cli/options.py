@@ -83,14 +83,20 @@ def report_warnings() -> Iterator[None]:
 
 
 def query_warnings(query: Query[Any]) -> list[str]:
-    """Return the warnings about a query as lines, with one more if its state is unbounded."""
+    """Return the warnings about a query as lines, with one more if its state is unbounded or very large."""
     lines = [remark.line(query.text, query.name, "warning: ") for remark in query.warnings]
-    return lines if query.state.bounded else [*lines, f"warning: {unbounded_warning(query)}"]
+    return [*lines, *(f"warning: {text}" for _, text in state_warnings(query))]
 
 
-def unbounded_warning(query: Query[Any]) -> str:
-    """Return the warning about a query whose state has no bound."""
-    return f"this query needs memory without limit: {query.state.formula}"
+def state_warnings(query: Query[Any]) -> Iterator[tuple[str, str]]:
+    """Yield a warning about the state of a query, as a code and a text, if it has no bound or a very large one."""
+    state, unit = query.state, query.semantics.unit
+    if not state.bounded:
+        yield "UnboundedState", f"this query needs memory without limit: {state.formula}"
+    elif state.is_excessive:
+        size = f"this query may have to keep {state.rows:,} {unit} in memory"
+        remedy = "shorten the windows, or declare smaller rates and sizes if the data keep them"
+        yield "LargeState", f"{size}; the largest part is {state.largest}; {remedy}"
 
 
 def print_query_warnings(query: Query[Any], *, err: bool = True) -> None:

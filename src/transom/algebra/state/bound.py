@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MANY_ROWS = 1_000_000_000
+"""A state bound beyond this number of rows is a warning: at 100 bytes per row, the state would need 100 GB."""
+
 
 @dataclass(frozen=True)
 class StateBound:
     """The most rows in the state of a query: a formula, and its value if the catalog declares all that it reads.
 
     `hints` say what to declare in the catalog. `promises` are the catalog hints that the bound relies on: data that
-    breaks them needs more state.
+    breaks them needs more state. `largest` is the part of the formula that makes a bound of many rows so large.
     """
 
     formula: str
@@ -18,6 +21,12 @@ class StateBound:
     bounded: bool
     hints: tuple[str, ...]
     promises: tuple[str, ...] = ()
+    largest: str | None = None
+
+    @property
+    def is_excessive(self) -> bool:
+        """Whether the bound is so large that hardly any run has memory for it."""
+        return self.rows is not None and self.rows > MANY_ROWS
 
     def __str__(self) -> str:
         """The bound as text: the formula, with its value if it is known, or the reason why there is no bound."""

@@ -193,6 +193,31 @@ def evaluate_rows(formula: Formula, statistics: DeclaredStatistics) -> int | Non
             assert_never(formula)
 
 
+def largest_part(formula: Formula, statistics: DeclaredStatistics, calendar: Calendar) -> str:
+    """Describe the part of a formula that makes its value large: the largest term, with the values of its factors."""
+    match formula:
+        case Sum(parts=parts):
+            return largest_part(max(parts, key=lambda p: evaluate_rows(p, statistics) or 0), statistics, calendar)
+        case Minimum(parts=parts):
+            known = [p for p in parts if evaluate_rows(p, statistics) is not None]
+            smallest = min(known, key=lambda p: evaluate_rows(p, statistics) or 0, default=None)
+            return formula_text(formula, calendar) if smallest is None else largest_part(smallest, statistics, calendar)
+        case HintedBound(operand=operand) | CeilDivision(operand=operand):
+            return largest_part(operand, statistics, calendar)
+        case Product(parts=parts):
+            factors = dict.fromkeys(_valued(p, statistics, calendar) for p in parts if not isinstance(p, RowCount))
+            return f"{formula_text(formula, calendar)}, where {' and '.join(factors)}"
+        case _:
+            return _valued(formula, statistics, calendar)
+
+
+def _valued(formula: Formula, statistics: DeclaredStatistics, calendar: Calendar) -> str:
+    """Return the text of a formula with its value, such as `rate(road) * 60 s = 1,200`."""
+    value = evaluate_rows(formula, statistics)
+    text = formula_text(formula, calendar)
+    return text if value is None or isinstance(formula, RowCount) else f"{text} = {value:,}"
+
+
 def _hinted_rows(extent: str, hint: Hint, statistics: DeclaredStatistics) -> int | None:
     """Evaluate a catalog hint for an extent (source or table) to a number of rows; None if it is not known.
 

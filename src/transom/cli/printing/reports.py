@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transom.cli.files import QuerySource, load_query, pause_garbage_collection
-from transom.cli.options import unbounded_warning
+from transom.cli.options import state_warnings
 from transom.cli.output import write_data
 from transom.errors import Span, TransomError
 from transom.printable import escape_json, escape_lines
@@ -95,8 +95,8 @@ def warning_problems(query: Query[Any], name: str) -> Iterator[dict[str, Any]]:
     """Yield the warnings about a query as problems for a report in JSON."""
     for warning in query.warnings:
         yield problem(name, "warning", "QueryWarning", warning.message, text=query.text, span=warning.span)
-    if not query.state.bounded:
-        yield problem(name, "warning", "UnboundedState", unbounded_warning(query))
+    for code, text in state_warnings(query):
+        yield problem(name, "warning", code, text)
 
 
 def error_problem(error: TransomError, name: str) -> dict[str, Any]:
