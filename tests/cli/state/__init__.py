@@ -1,0 +1,1 @@
+"""Commands that read or change the state of a checkpoint."""

@@ -1,0 +1,1 @@
+"""The clients of devices and brokers, without a device."""
