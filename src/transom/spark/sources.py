@@ -28,6 +28,7 @@ from transom.spark.event_time import ceil_to, watermark_delay, with_watermark
 from transom.spark.frames import FOREVER, LoweringContext, value_columns
 from transom.spark.input import clock as clock_source
 from transom.spark.input.balance import CountingPoint, Metric
+from transom.spark.input.lateness import SPARK_FOLDER
 from transom.spark.periods import on_schedule
 
 _FAR_FUTURE = datetime(9000, 1, 1, tzinfo=UTC)
@@ -185,7 +186,10 @@ def _first_scan_at(version: Column, node: ReadTable | ReadScans) -> Column:
 
 
 def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
-    """Read the ticks of a schedule that are within the run; a live clock has a watermark."""
+    """Read the ticks of a schedule that are within the run; a live clock has a watermark.
+
+    If the checkpoint is known, ticks enter the plan when the watermark closes them, so none of them waits in state.
+    """
     schedule = node.schedule
     frame = clock_source.ticks(
         run.spark,
@@ -195,6 +199,7 @@ def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
         live=run.live,
         calendar=run.calendar,
         kernel=run.kernel,
+        commits=None if run.lateness is None else run.lateness.checkpoint / SPARK_FOLDER / "commits",
     )
     ticks = frame.withColumn("tick", run.time.end_of_tick(F.col(TICK_NUMBER)))
     if run.live:

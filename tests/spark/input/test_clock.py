@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -178,6 +179,47 @@ def test_a_tick_is_over_when_its_end_has_passed():
     assert last_completed_tick(calendar, epoch) == -1
     assert last_completed_tick(calendar, epoch + timedelta(seconds=1)) == 0
     assert last_completed_tick(calendar, epoch + timedelta(seconds=1.999)) == 0
+
+
+def commit(folder: Path, batch: int, watermark: int) -> None:
+    """A file of Spark's commit log."""
+    (folder / str(batch)).write_text(f'v1\n{{"nextBatchWatermarkMs":{watermark}}}')
+    (folder / f".{batch}.crc").touch()
+
+
+def rows_between(reader: ClockReader, start: dict[str, int], end: dict[str, int]) -> list[tuple[int, bool]]:
+    return [row for part in reader.partitions(start, end) for row in reader._rows_of_range(part)]
+
+
+def test_ticks_wait_for_the_watermark(tmp_path: Path) -> None:
+    """Ticks wait in the source until the watermark of the next micro-batch closes them; the heartbeat does not."""
+    log = tmp_path / "commits"
+    reader = ClockReader(_clock_setting(0, (2,), 99, CALENDAR, log=str(log)))
+    begin = reader.initialOffset()
+    started = reader.latestOffset(begin)
+    assert started == {"tick": 100, "closed": -1, "started": reader._started}
+    assert rows_between(reader, begin, started) == [(100, True)]
+    with pytest.raises(RuntimeError, match="commits cannot be read"):
+        reader.latestOffset(started)
+    log.mkdir()
+    commit(log, 3, 4_999)
+    later = reader.latestOffset(started)
+    assert later == {**started, "closed": 3}
+    assert rows_between(reader, started, later) == [(0, False), (2, False), (100, True)]
+    assert reader.latestOffset(later) == later
+    assert reader.partitions(later, later) == []
+    commit(log, 4, 5_000)
+    assert rows_between(reader, later, reader.latestOffset(later)) == [(4, False), (100, True)]
+
+
+def test_a_clock_that_waits_goes_on_from_one_that_does_not(tmp_path: Path) -> None:
+    """And the other way round: offsets of both kinds mean the ticks up to which the clock has emitted."""
+    commit(tmp_path, 0, 4_000)
+    waits = ClockReader(_clock_setting(0, (2,), 99, CALENDAR, log=str(tmp_path)))
+    assert waits.latestOffset({"tick": 50, "started": 1}) == {"tick": 100, "closed": 50, "started": waits._started}
+    free = ClockReader(_clock_setting(0, (2,), 99, CALENDAR))
+    start = waits.latestOffset(waits.initialOffset())
+    assert rows_between(free, start, free.latestOffset(start))[0] == (4, False)
 
 
 def test_a_batch_needs_an_end(spark):

@@ -1,4 +1,8 @@
-"""The clock source (E3): ticks of a schedule as rows, up to a fixed end or following the wall clock."""
+"""The clock source (E3): ticks of a schedule as rows, up to a fixed end or following the wall clock.
+
+A clock that knows the commit log of its query emits a tick in the micro-batch whose watermark closes the tick. So ticks
+never wait in state, however far the wall clock is ahead of the rows. Other clocks emit a tick when it is over.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
 from itertools import islice
+from pathlib import Path
 
 import pyarrow
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +24,8 @@ from pyspark.sql.types import StructType
 from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.spark.columns import IS_HEARTBEAT, TICK_NUMBER
-from transom.spark.input.available_now import SupportsTriggerAvailableNow, register
+from transom.spark.event_time import TickTime
+from transom.spark.input.available_now import SUPPORTED, SupportsTriggerAvailableNow, register
 from transom.spark.stateful.kernel import load_clock as kernel_clock
 
 _NAME = "transom_clock"
@@ -29,7 +35,10 @@ _ROWS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class _ClockSetting:
-    """Settings of a clock; `behind` is set for heartbeats, which are the newest tick only, that many ticks ago."""
+    """Settings of a clock; `behind` is set for heartbeats, which are the newest tick only, that many ticks ago.
+
+    `commits` is the folder of the query's commit log; without it, ticks do not wait until the watermark closes them.
+    """
 
     first: int
     periods: tuple[int, ...]
@@ -37,6 +46,7 @@ class _ClockSetting:
     length: int
     epoch: str
     behind: int | None = None
+    commits: str | None = None
 
     @property
     def calendar(self) -> Calendar:
@@ -46,10 +56,11 @@ class _ClockSetting:
 
 @dataclass(frozen=True, slots=True)
 class TickRange(InputPartition):
-    """Offsets of a micro-batch: ticks after `start`, up to and including `end`."""
+    """The rows of a micro-batch: ticks after `start`, up to and including `end`, and the heartbeat at tick `last`."""
 
     start: int
     end: int
+    last: int
 
 
 def ticks(
@@ -61,15 +72,18 @@ def ticks(
     live: bool,
     calendar: Calendar,
     kernel: bool = False,
+    commits: Path | None = None,
 ) -> DataFrame:
     """Build a frame of the ticks from `first` to `until` that are multiples of one of the periods.
 
     Without periods it is `first` alone. Without `until` a live frame follows the wall clock and holds only ticks that
-    are over. In a live frame `is_heartbeat` is true in rows that only move the watermark: `until + 1`, or the
-    last tick that is over. Filter these rows out above the watermark. Raises UsageError for a batch without `until`.
+    are over. With `commits`, the folder of the query's commit log, a tick also waits until the watermark closes it. In
+    a live frame `is_heartbeat` is true in rows that only move the watermark: `until + 1`, or the last tick that is
+    over. Filter these rows out above the watermark. Raises UsageError for a batch without `until`.
     """
     if live:
-        return _load_clock(spark, _clock_setting(first, tuple(sorted(set(periods))), until, calendar), kernel)
+        log = str(commits) if commits is not None and (kernel or SUPPORTED) else None
+        return _load_clock(spark, _clock_setting(first, tuple(sorted(set(periods))), until, calendar, log=log), kernel)
     if until is None:
         raise UsageError("a batch over the clock has no end", hint="say until which tick, with until=600")
     if not periods:
@@ -126,15 +140,20 @@ def _independent_periods(periods: Sequence[int]) -> list[int]:
 
 
 def _clock_setting(
-    first: int, periods: tuple[int, ...], until: int | None, calendar: Calendar, behind: int | None = None
+    first: int,
+    periods: tuple[int, ...],
+    until: int | None,
+    calendar: Calendar,
+    behind: int | None = None,
+    log: str | None = None,
 ) -> _ClockSetting:
     """Build the settings of a clock whose ticks are multiples of `periods`, from `first` to `until`.
 
     JSON can represent all settings.
 
-    With `behind`, the clock emits heartbeats, that many ticks ago.
+    With `behind`, the clock emits heartbeats, that many ticks ago. `log` is the folder of the query's commit log.
     """
-    return _ClockSetting(first, periods, until, calendar.length, calendar.epoch.isoformat(), behind)
+    return _ClockSetting(first, periods, until, calendar.length, calendar.epoch.isoformat(), behind, log)
 
 
 def _load_clock(spark: SparkSession, setting: _ClockSetting, kernel: bool) -> DataFrame:
@@ -164,8 +183,44 @@ class ClockSource(DataSource):
         return ClockReader(_ClockSetting(**{**fields, "periods": tuple(fields["periods"])}))
 
 
+class CommittedWatermark:
+    """The watermark of the next micro-batch, read from the commit log of the query, one file per micro-batch."""
+
+    def __init__(self, commits: Path, calendar: Calendar) -> None:
+        """Create a reader of the commit log in the folder `commits`, which need not exist yet."""
+        self._commits = commits
+        self._time = TickTime(calendar)
+        self._last = -1
+        self._closed: int | None = None
+
+    def closed(self, *, has_committed: bool) -> int | None:
+        """Return the last tick that the next micro-batch closes; None before the first commit.
+
+        Raises RuntimeError if there is no commit although the query `has_committed` a micro-batch.
+        """
+        last = self._last
+        if last < 0 and self._commits.is_dir():
+            last = max((int(file.name) for file in self._commits.iterdir() if file.name.isdecimal()), default=-1)
+        while (self._commits / str(last + 1)).exists():
+            last += 1
+        if last > self._last:
+            metadata = json.loads((self._commits / str(last)).read_text("utf-8").splitlines()[1])
+            self._closed = self._time.last_closed_tick(int(metadata["nextBatchWatermarkMs"]))
+            self._last = last
+        if has_committed and last < 0:
+            raise RuntimeError(
+                f"{self._commits} cannot be read: the driver of Spark must be able to read the checkpoint"
+            )
+        return self._closed
+
+
 class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Stream reader of the clock. Offsets are ticks; the rows between two offsets never change.
+
+    The offset `tick` is the last heartbeat. With a commit log, the offset `closed` is the last tick that the watermark
+    of the micro-batch closes, and ticks up to `closed` have been emitted. Otherwise, ticks up to `tick` have been
+    emitted. The watermark of a micro-batch is in the commit log before Spark asks for the offset. So each tick arrives
+    in the micro-batch that closes it: not late, and not early.
 
     After a restart Spark knows the watermark of a source only from new rows. A clock that has reached its end produces
     none, and one with long periods none for a long time: it would hold back the watermark of all other sources. So the
@@ -180,6 +235,9 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._setting = setting
         self._started = time.time_ns() // 1000
         self._target: int | None = None
+        self._watermark = (
+            None if setting.commits is None else CommittedWatermark(Path(setting.commits), setting.calendar)
+        )
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         """Return the offset before the first tick."""
@@ -194,7 +252,12 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """
         least = self._setting.first - 1
         latest = self._last() if self._target is None else self._target
-        return {"tick": max(latest, least, start["tick"] if start else least), "started": self._started}
+        tick = max(latest, least, start["tick"] if start else least)
+        if self._watermark is None:
+            return {"tick": tick, "started": self._started}
+        emitted = _emitted(start) if start else least
+        closed = self._watermark.closed(has_committed=start is not None and "started" in start)
+        return {"tick": tick, "closed": emitted if closed is None else max(closed, emitted), "started": self._started}
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
         """Determine the last tick to read in this run; ticks that end later are left to the next run."""
@@ -212,7 +275,8 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[TickRange]:
         """Return one partition of the ticks between two offsets; none if there is no new tick and no restart."""
         is_restart = start.get("started") != end.get("started")
-        return [TickRange(start["tick"], end["tick"])] if start["tick"] < end["tick"] or is_restart else []
+        has_rows = is_restart or start["tick"] < end["tick"] or _emitted(start) < _emitted(end)
+        return [TickRange(_emitted(start), _emitted(end), end["tick"])] if has_rows else []
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         """Yield the ticks of a partition, then its heartbeat, in Arrow batches."""
@@ -228,7 +292,12 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         last = tick_range.end if setting.until is None else min(tick_range.end, setting.until)
         if setting.behind is None:
             yield from ((tick, False) for tick in ticks_in_span(setting.periods, setting.first, tick_range.start, last))
-        if setting.until is None and setting.first <= tick_range.end:
-            yield tick_range.end, True
-        elif setting.until is not None and setting.until < tick_range.end:
+        if setting.until is None and setting.first <= tick_range.last:
+            yield tick_range.last, True
+        elif setting.until is not None and setting.until < tick_range.last:
             yield setting.until + 1, True
+
+
+def _emitted(offset: Mapping[str, int]) -> int:
+    """The last tick up to which a clock has emitted its ticks at an offset."""
+    return offset.get("closed", offset["tick"])

@@ -16,8 +16,16 @@ import java.time.temporal.ChronoUnit;
  * @param tickMicros the length of a tick in microseconds
  * @param epochMicros the start of tick 0, in microseconds since 1970
  * @param heartbeatLag for a clock of heartbeats only: its lag in ticks; else null
+ * @param commitLog the folder of the query's commit log; if null, ticks do not wait until the watermark closes them
  */
-record ClockSetting(long firstTick, long[] periods, Long lastTick, long tickMicros, long epochMicros, Long heartbeatLag)
+record ClockSetting(
+        long firstTick,
+        long[] periods,
+        Long lastTick,
+        long tickMicros,
+        long epochMicros,
+        Long heartbeatLag,
+        String commitLog)
         implements Serializable {
     /** Parses the JSON option `setting` of a clock source; throws IllegalArgumentException if it is not JSON. */
     static ClockSetting of(String json) {
@@ -36,7 +44,8 @@ record ClockSetting(long firstTick, long[] periods, Long lastTick, long tickMicr
                     number(node.get("until")),
                     node.get("length").asLong(),
                     micros,
-                    number(node.get("behind")));
+                    number(node.get("behind")),
+                    node.hasNonNull("commits") ? node.get("commits").asText() : null);
         } catch (JsonProcessingException error) {
             throw new IllegalArgumentException("the setting of the clock is not JSON: " + json, error);
         }

@@ -3,6 +3,7 @@ package transom.kernel.spark;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Objects;
@@ -19,6 +20,11 @@ import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 /**
  * The micro-batches of the clock. An offset is a tick; the rows between two offsets never change.
  *
+ * <p>The offset `tick` is the last heartbeat. With a commit log, the offset `closed` is the last tick that the watermark
+ * of the micro-batch closes, and ticks up to `closed` have been emitted. Otherwise, ticks up to `tick` have been
+ * emitted. The watermark of a micro-batch is in the commit log before Spark asks for the offset. So each tick arrives in
+ * the micro-batch that closes it: not late, and not early.
+ *
  * <p>After a restart, Spark restores the watermark of a source only from new rows. A clock with an end has no new rows,
  * and one with long periods has none for a long time: it would hold back the watermark of all sources. Therefore the
  * offset contains the start time of the query, and each micro-batch ends with a heartbeat: the tick after the end, or
@@ -32,14 +38,20 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
 
     private final ClockSetting setting;
     private final long startedMicros;
+    private final CommittedWatermark watermark;
     private long latestTick;
+    private long emittedTick;
     private Long availableNowTick;
 
     /** Creates a stream of ticks that starts now. */
     ClockStream(ClockSetting setting) {
         this.setting = setting;
         this.startedMicros = nowMicros();
+        TickClock clock = new TickClock(setting.epochMicros() + setting.tickMicros(), setting.tickMicros());
+        this.watermark =
+                setting.commitLog() == null ? null : new CommittedWatermark(Path.of(setting.commitLog()), clock);
         this.latestTick = setting.firstTick() - 1;
+        this.emittedTick = setting.firstTick() - 1;
     }
 
     /** The name of the clock in Spark's progress reports. */
@@ -51,7 +63,7 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
     /** The offset at which a new query starts to read the clock: before its first tick. */
     @Override
     public Offset initialOffset() {
-        return new ClockOffset(setting.firstTick() - 1, null);
+        return new ClockOffset(setting.firstTick() - 1, null, null);
     }
 
     /** Fixes the last tick of a Trigger.AvailableNow run, so that all its micro-batches stop there. */
@@ -60,17 +72,27 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         availableNowTick = endTick();
     }
 
-    /** The offset up to which the next micro-batch of the clock reads; ignores `start` and `limit`. */
+    /** The offset up to which the next micro-batch of the clock reads; ignores `limit`. */
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
-        return latestOffset();
+        return latestOffset(start instanceof ClockOffset offset && offset.startedMicros != null);
     }
 
     /** The offset of the last tick that the clock can produce now; it never decreases. */
     @Override
     public Offset latestOffset() {
+        return latestOffset(false);
+    }
+
+    /** The latest offset of the clock of a query that `hasCommitted` a micro-batch. */
+    private Offset latestOffset(boolean hasCommitted) {
         latestTick = Math.max(availableNowTick == null ? endTick() : availableNowTick, latestTick);
-        return new ClockOffset(latestTick, startedMicros);
+        if (watermark == null) {
+            return new ClockOffset(latestTick, null, startedMicros);
+        }
+        Long closed = watermark.closedTick(hasCommitted);
+        emittedTick = closed == null ? emittedTick : Math.max(closed, emittedTick);
+        return new ClockOffset(latestTick, emittedTick, startedMicros);
     }
 
     /**
@@ -89,13 +111,19 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
     public Offset deserializeOffset(String json) {
         try {
             JsonNode node = JSON.readTree(json);
-            JsonNode start = node.get("started");
-            ClockOffset offset = new ClockOffset(node.get("tick").asLong(), start == null ? null : start.asLong());
+            ClockOffset offset =
+                    new ClockOffset(node.get("tick").asLong(), number(node.get("closed")), number(node.get("started")));
             latestTick = Math.max(latestTick, offset.tick);
+            emittedTick = Math.max(emittedTick, offset.emitted());
             return offset;
         } catch (JsonProcessingException error) {
             throw new IllegalArgumentException("the offset of the clock is not JSON: " + json, error);
         }
+    }
+
+    /** Converts an optional JSON number to a Long; null if the entry is missing. */
+    private static Long number(JsonNode node) {
+        return node == null ? null : Long.valueOf(node.asLong());
     }
 
     /**
@@ -107,8 +135,10 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         ClockOffset from = (ClockOffset) start;
         ClockOffset to = (ClockOffset) end;
         boolean restarted = !Objects.equals(from.startedMicros, to.startedMicros);
-        boolean hasRows = from.tick < to.tick || restarted;
-        return hasRows ? new InputPartition[] {new TickRange(setting, from.tick, to.tick)} : new InputPartition[0];
+        boolean hasRows = restarted || from.tick < to.tick || from.emitted() < to.emitted();
+        return hasRows
+                ? new InputPartition[] {new TickRange(setting, from.emitted(), to.emitted(), to.tick)}
+                : new InputPartition[0];
     }
 
     /** Creates the factory of the readers that produce the clock's ticks in Spark's tasks. */
@@ -130,37 +160,48 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
     }
 
-    /** The last tick read, and the start time of the query in microseconds. */
+    /** The last heartbeat, the last closed tick, and the start time of the query in microseconds. */
     private static final class ClockOffset extends Offset {
         private final long tick;
+        private final Long closedTick;
         private final Long startedMicros;
 
         /**
-         * Creates an offset after a tick; `startedMicros` is the start time of the query, or null before the first
-         * micro-batch.
+         * Creates an offset after a tick. `closedTick` is null without a commit log; `startedMicros` is the start time
+         * of the query, or null before the first micro-batch.
          */
-        ClockOffset(long tick, Long startedMicros) {
+        ClockOffset(long tick, Long closedTick, Long startedMicros) {
             this.tick = tick;
+            this.closedTick = closedTick;
             this.startedMicros = startedMicros;
         }
 
+        /** The last tick up to which the clock has emitted its ticks. */
+        long emitted() {
+            return closedTick == null ? tick : closedTick;
+        }
+
         /**
-         * Encodes the clock offset as JSON for Spark's offset log. It has the last tick read and, after the first
-         * micro-batch, the start time of the query.
+         * Encodes the clock offset as JSON for Spark's offset log. It has the last heartbeat, the last closed tick if
+         * the clock reads a commit log and, after the first micro-batch, the start time of the query.
          */
         @Override
         public String json() {
-            return startedMicros == null
-                    ? "{\"tick\": " + tick + "}"
-                    : "{\"tick\": " + tick + ", \"started\": " + startedMicros + "}";
+            return "{\"tick\": " + tick + entry("closed", closedTick) + entry("started", startedMicros) + "}";
+        }
+
+        /** Encodes an entry of a JSON object that follows another one; empty if its value is null. */
+        private static String entry(String name, Long value) {
+            return value == null ? "" : ", \"" + name + "\": " + value;
         }
     }
 
     /**
-     * The ticks of one micro-batch of the clock, as its only partition: those after `startTick`, up to and including
-     * `endTick`. `setting` describes the clock.
+     * One micro-batch of the clock, as its only partition: the ticks after `startTick`, up to and including `endTick`,
+     * and the heartbeat at `heartbeatTick`. `setting` describes the clock.
      */
-    private record TickRange(ClockSetting setting, long startTick, long endTick) implements InputPartition {}
+    private record TickRange(ClockSetting setting, long startTick, long endTick, long heartbeatTick)
+            implements InputPartition {}
 
     /** Creates the readers of the ticks of micro-batches; Spark sends it to its tasks. */
     private static final class TickReaderFactory implements PartitionReaderFactory {
@@ -188,10 +229,10 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
             this.range = range;
             Long lastClockTick = range.setting.lastTick();
             this.lastTick = lastClockTick == null ? range.endTick : Math.min(range.endTick, lastClockTick);
-            this.heartbeat = lastClockTick == null ? range.endTick : lastClockTick + 1;
+            this.heartbeat = lastClockTick == null ? range.heartbeatTick : lastClockTick + 1;
             this.hasHeartbeat = lastClockTick == null
-                    ? range.setting.firstTick() <= range.endTick
-                    : lastClockTick < range.endTick;
+                    ? range.setting.firstTick() <= range.heartbeatTick
+                    : lastClockTick < range.heartbeatTick;
         }
 
         /**
