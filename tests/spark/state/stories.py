@@ -132,12 +132,12 @@ def half_run(spark: SparkSession, folder: Path, name: str, kernel: KernelMode, s
     return story
 
 
-def half_story(folder: Path, name: str, seed: int = 1, pieces: int = 2) -> Story:
-    """A story whose query sees half of its files."""
+def half_story(folder: Path, name: str, seed: int = 1, pieces: int = 2, visible: float = 0.5) -> Story:
+    """A story whose query sees half of its files, or another part of them."""
     kind = LinkedStory if name in LINKED else Story
     story = kind(QUERIES[name], seed, folder, pieces)
     story.write()
-    story.hide(story.files // 2)
+    story.hide(int(story.files * visible))
     return story
 
 

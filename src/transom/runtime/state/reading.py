@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,10 @@ from transom.runtime.state.operators import RecordedOperator, read_operators
 from transom.runtime.state.stores import Kept, Store, count_rows, decode_machine
 from transom.spark.stateful.kernel import load_kernel
 
+INSPECTIONS = 3
+"""How often logs that look damaged are read, since a running query writes and deletes them."""
+INSPECTION_INTERVAL = 0.2
+"""The seconds between two inspections."""
 _NO_RECORD = (
     "the checkpoint does not record which operators of Spark run its plan, because the last run was of an earlier "
     "version or used Spark Connect; the next run without Spark Connect records them"
@@ -75,8 +80,7 @@ def read_state(spark: SparkSession, folder: Path, key: str | None = None) -> Che
     Raises CheckpointError for a folder that is no checkpoint, is damaged, or has no committed micro-batch.
     """
     check_folder(folder)
-    checkpoint = Checkpoint.open(spark, folder)
-    checkpoint.inspect()
+    checkpoint = _inspect(spark, folder)
     batch = checkpoint.logs.committed
     if batch < 0:
         raise CheckpointError(
@@ -105,6 +109,21 @@ def check_folder(folder: Path) -> None:
             hint="name the folder that `run` has as --checkpoint",
         )
     check_format(folder)
+
+
+def _inspect(spark: SparkSession, folder: Path, attempts: int = INSPECTIONS) -> Checkpoint:
+    """Open a checkpoint and check it, again if its query may have written or deleted logs meanwhile."""
+    checkpoint = Checkpoint.open(spark, folder)
+    try:
+        checkpoint.inspect()
+    except (CheckpointError, FileNotFoundError) as error:
+        if attempts > 1:
+            time.sleep(INSPECTION_INTERVAL)
+            return _inspect(spark, folder, attempts - 1)
+        if isinstance(error, CheckpointError):
+            raise
+        raise CheckpointError(f"the checkpoint is damaged: {error.filename} is missing") from error
+    return checkpoint
 
 
 def _node_state(parts: Sequence[tuple[RecordedOperator, StoredState]]) -> NodeState:

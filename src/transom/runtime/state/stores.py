@@ -96,7 +96,8 @@ def decode_machine(store: Store, specification: str, key: str | None) -> Kept:
             parts[entry.part] += 1
             if text == key:
                 chosen.append(entry)
-    return Kept(len(keys) if has_keys else None, dict(parts), rows, tuple(chosen))
+    rows += parts["position"]  # a state bound counts the last position of each object, and `held` does not
+    return Kept(len(keys) if has_keys else None, dict(+parts), rows, tuple(chosen))
 
 
 def key_text(values: Sequence[Any]) -> str:
