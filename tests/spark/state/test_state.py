@@ -69,13 +69,13 @@ def rows_read(story: Story, state: CheckpointState) -> tuple[list[tuple[int, Row
 
     A row has the columns that the plan keeps.
     """
-    positions = [COLUMNS.index(name) for name in state.nodes[0].columns]
+    columns = [COLUMNS.index(name) for name in state.nodes[0].columns]
     rows = []
     for file in sorted((story.folder / "in" / "traffic").glob("[0-9]*.parquet")):
         for entries in pq.read_table(file).to_pylist():
-            tick, _, *values = entries.values()
-            rows.append((tick, tuple(values)))
-    kept = [(tick, tuple(row[position] for position in positions)) for tick, row in sorted(rows)]
+            tick, position, *values = entries.values()
+            rows.append((tick, position, values))
+    kept = [(tick, tuple(row[column] for column in columns)) for tick, _, row in sorted(rows)]
     closed = TickTime(story.change.query(story.change.old).catalog.calendar).last_closed_tick(state.watermark)
     return [row for row in kept if row[0] <= closed], [row for row in kept if row[0] > closed]
 
