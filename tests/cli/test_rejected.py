@@ -140,7 +140,7 @@ def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     def run(done: Progress) -> str:
         job = SimpleNamespace(options=RunOptions(until=9, once=True, checkpoint=tmp_path))
         running: Any = SimpleNamespace(
-            resumed=False, job=job, wait=lambda seconds: True, progress=lambda: done, changed_files=list
+            resumed=False, job=job, wait=lambda seconds: True, final_progress=lambda: done, changed_files=list
         )
         with stop_on_signal() as stop:
             watch_and_report(running, stop)
@@ -192,7 +192,7 @@ def test_run_once_prints_the_last_closed_tick(
         resumed=False,
         job=job,
         wait=lambda seconds: True,
-        progress=Progress,
+        final_progress=Progress,
         changed_files=list,
         closed_tick=lambda: closed,
     )
