@@ -16,7 +16,7 @@ import transom
 ROOT = Path(__file__).parents[2]
 AT_MOST = 6
 """How many times the CPU seconds of `import typer, rich` a start may cost."""
-REPEATED = 7
+REPEATED, ROUNDS = 7, 3
 
 BASE = ["-c", "import typer, rich"]
 STARTS = {
@@ -71,9 +71,14 @@ def test_starting_costs_at_most_six_times_the_import_of_typer_and_rich(
     commands = {"base": BASE, **STARTS}
     for words in commands.values():
         cpu_seconds(words, environ)  # compiles the bytecode
-    runs = [{name: cpu_seconds(words, environ) for name, words in commands.items()} for _ in range(REPEATED)]
-    least = {name: min(run[name] for run in runs) for name in commands}  # other processes only ever add seconds
-    ratios = {name: round(least[name] / least["base"], 2) for name in STARTS}
+    runs: list[dict[str, float]] = []
+    ratios: dict[str, float] = {}
+    for _ in range(ROUNDS):
+        runs += [{name: cpu_seconds(words, environ) for name, words in commands.items()} for _ in range(REPEATED)]
+        least = {name: min(run[name] for run in runs) for name in commands}  # other processes only ever add seconds
+        ratios = {name: round(least[name] / least["base"], 2) for name in STARTS}
+        if max(ratios.values()) <= AT_MOST:
+            break
     record_property("ratios", ratios)
     assert max(ratios.values()) <= AT_MOST, f"{ratios}, CPU seconds {runs}"
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from transom.catalog.payload import Payload
 from transom.catalog.time_formats import TimeFormat
 from transom.model.bag import TableVersion
-from transom.model.local_times import LocalTimes
 from transom.model.time import Rate
 from transom.model.types import Value
 from transom.record import Record
 
 if TYPE_CHECKING:
     from transom.catalog.servers import CollectedSource, Kafka
+    from transom.model.local_times import LocalTimes
 
 
 class Format(Enum):

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from zoneinfo import available_timezones
+from typing import TYPE_CHECKING
 
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.reading.located_values import read_value_at
@@ -27,8 +27,10 @@ from transom.catalog.sources import (
 )
 from transom.catalog.time_formats import TimeFormat, read_time_format
 from transom.model.bag import Row, TableVersion
-from transom.model.local_times import LocalTimes
 from transom.model.time import Calendar
+
+if TYPE_CHECKING:
+    from transom.model.local_times import LocalTimes
 
 _FORMAT_HINT = f"add format: {', '.join(form.value for form in Format)}"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -134,6 +136,10 @@ def _zone(entry: FilesEntry, form: Format, at: Location) -> LocalTimes | None:
     """Return the time zone of local times in CSV files, or None; raise EntryError if it is unknown or has no use."""
     if entry.zone is None:
         return None
+    from zoneinfo import available_timezones  # a catalog without a zone starts faster
+
+    from transom.model.local_times import LocalTimes
+
     zone_at = at.then("zone")
     if form is not Format.CSV:
         raise EntryError(f"{form.value} files have no zone", zone_at.at_key(), "only CSV files have one")
