@@ -19,7 +19,7 @@ ResultKind: TypeAlias = AnswerKind | RdfAnswerKind
 
 
 def source_extents(query: Compiled, unexpanded: Collection[str] = ()) -> tuple[Extent, ...]:
-    """Return the distinct extents that a query reads; inner queries are expanded to theirs, except `unexpanded`."""
+    """Return the extents (sources, tables) that a query reads, also through inner queries not in `unexpanded`."""
     extents = query.catalog.sources
     return tuple(extents[name] for name in sources_of(query.optimized, unexpanded))
 

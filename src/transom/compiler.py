@@ -159,7 +159,7 @@ def _as_catalog(catalog: CatalogLike) -> Catalog:
 
 
 def _with_optimized_rows(op: Operator) -> Operator:
-    """Optimize the row query from which an RDF stream makes its statements; other operators are unchanged."""
+    """Optimize the row query of a source whose rows become RDF statements; return other operators unchanged."""
     from transom.algebra.composition.sources import RowStatements
 
     if not isinstance(op, RowStatements):

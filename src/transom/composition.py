@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inner_query_state(plan: Operator) -> Formula:
-    """Return a bound on the rows in state of all inner queries that the plan reads; ZERO if there are none."""
+    """Return a bound on the rows in state of all queries whose answers a plan reads; ZERO if there are none."""
     if not composed_sources(plan):
         return ZERO
     from transom.algebra.composition.bounds import inner_state_bound

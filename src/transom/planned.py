@@ -53,7 +53,7 @@ class PlannedQuery(Compiled):
 
     @cached_property
     def semantics(self) -> RowSemantics | RdfSemantics:
-        """The object that plans, evaluates and prints queries of this language, from the table LANGUAGES."""
+        """The object that plans, evaluates and prints the query; its class depends on the query's language."""
         module, _, name = LANGUAGES[self.language].semantics.partition(":")
         semantics: RowSemantics | RdfSemantics = getattr(import_module(module), name)(self)
         return semantics
@@ -88,7 +88,7 @@ class PlannedQuery(Compiled):
 
     @cached_property
     def reach(self) -> HistoryReach:
-        """How many ticks before T the rows matter for the answers from T on.
+        """How far back rows matter: how many ticks of rows before T are needed to compute answers from T on.
 
         Examples:
             >>> query.reach.ticks
@@ -165,7 +165,7 @@ class PlannedQuery(Compiled):
         return explain.render_tree(tree, format, roles=stage == "syntax")
 
     def _remark(self, op: Any) -> Mapping[str, Any]:
-        """Return the remarks that `explain` shows at an operator, with its state bound unless that is zero."""
+        """Return the notes, by name, that `explain` prints at an operator, with its state bound unless zero."""
         remarks, formula = self.semantics.operator_remarks(op)
         state = None if formula is None else self.state_of(formula)
         return remarks if state is None or state.rows == 0 else {**remarks, **bound_remarks(state)}
@@ -180,7 +180,7 @@ class PlannedQuery(Compiled):
         user_sources: Collection[str] | None = (),
         answers: Collection[str] = (),
     ) -> PhysicalNode:
-        """Return the plan for Spark; raise Unsupported, which points into the text, if Spark cannot run the query.
+        """Return the plan for Spark; raise Unsupported, with a position in the text, if Spark cannot run it.
 
         Args:
             start: The first tick.
@@ -218,7 +218,7 @@ class PlannedQuery(Compiled):
     def job(
         self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
     ) -> Job:
-        """Plan the query for a Spark session; raise UsageError if a live run copies a row into too many windows.
+        """Plan the query as a Spark job; raise UsageError if a live run copies a row into too many windows.
 
         A run that has an end may copy a row into any number.
 
@@ -236,7 +236,7 @@ class PlannedQuery(Compiled):
     def _planned(
         self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
     ) -> Job:
-        """Plan the query as `job` does, but without a limit on the windows that a row is copied into.
+        """Plan the query as `job` does, but allow a row to be copied into any number of windows.
 
         The caller opens the `user_sources`.
         """
@@ -284,9 +284,9 @@ class PlannedQuery(Compiled):
             )
 
     def _ticks(self, start: TimeLike, until: TimeLike | None) -> tuple[int, int | None]:
-        """Convert the start and the end of a run, times of any form, to its first and last tick."""
+        """Convert the start and the end of a run (tick, duration, instant or text) to its first and last tick."""
         return self._tick(start, "start"), None if until is None else self._tick(until, "until")
 
     def _tick(self, time: TimeLike, name: str) -> int:
-        """Convert a time of any form to a tick; error messages call it `name`."""
+        """Convert a time (tick, duration, instant or text) to a tick; error messages call it `name`."""
         return parse_time(time, name, self.catalog.calendar)

@@ -233,7 +233,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return cast(AnswerType, answer.clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """Answer the query with the reference engine over the result of `inputs`; an RDF answer has no last tick.
+        """Answer the query with the reference engine over what `inputs` returned; an RDF answer has no end.
 
         Args:
             inputs: What the method `inputs` returns.

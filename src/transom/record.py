@@ -38,7 +38,7 @@ class Record:
 
 
 def _values_of(record: type) -> Callable[[Any], Any]:
-    """Make and keep the function that returns the compared fields of a class as a tuple."""
+    """Create and cache the function that returns, as a tuple, the fields of a record that equality compares."""
     names = [field.name for field in fields(record) if field.compare]
     if len(names) > 1:
         values: Callable[[Any], Any] = attrgetter(*names)

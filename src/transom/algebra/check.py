@@ -11,7 +11,7 @@ from transom.model.types import Type
 
 
 def check_reads(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """Raise PlanError if an expression reads a column missing in `schema`, or a tick or index unless `on_stream`.
+    """Raise PlanError for a column that `schema` lacks or, unless `on_stream`, for a row's tick or index.
 
     Only the rows of a stream have a tick and an index.
 
@@ -34,7 +34,7 @@ def check_boolean(expression: Expression) -> None:
 
 
 def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) -> None:
-    """Raise PlanError unless a predicate is boolean and reads only what its input offers.
+    """Raise PlanError unless a predicate is boolean and reads only columns (or, `on_stream`, tick and index).
 
     That is the columns of `schema` and, if `on_stream`, the tick and index of a row.
     """
@@ -45,7 +45,7 @@ def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) 
 def check_items(
     items: Sequence[NamedExpression], schema: Schema, *, on_stream: bool, may_be_empty: bool = False
 ) -> None:
-    """Raise PlanError unless the items of a projection have distinct names and read only what their input offers.
+    """Raise PlanError unless items have distinct names and read only columns (or, `on_stream`, tick and index).
 
     That is the columns of `schema` and, if `on_stream`, the tick and index of a row. An empty list is an error, too,
     unless `may_be_empty`.

@@ -42,7 +42,7 @@ def last_rows_window(input: Stream, count: int, slide: int = 1, key: Attributes 
 
 
 def recent_window(input: Stream, past: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """Build CQL's window `[PARTITION BY key RANGE past SLIDE slide]` of the rows of the last ticks per key (C1, C17).
+    """Build CQL's window `[PARTITION BY key RANGE past SLIDE slide]`: per key, ticks now-past to now (C1, C17).
 
     `past` and `slide` are in ticks; `tags` are tick or index columns to add.
     """
@@ -50,7 +50,7 @@ def recent_window(input: Stream, past: int, slide: int = 1, key: Attributes = ()
 
 
 def unbounded_window(input: Stream, slide: Every | None = None, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """Build CQL's window `[UNBOUNDED]`, which holds all rows so far of a key.
+    """Build CQL's window `[UNBOUNDED]`, which holds all rows of a key that have arrived so far.
 
     A window is created at each `slide` or, if that is None, at each arrival; `tags` are tick or index columns to add.
     """
@@ -97,7 +97,7 @@ def distance_window(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """Build CQL's window of the rows over the last `length` micrometres that an object moved (C11, C12).
+    """Build CQL's window of the rows on the last `length` micrometres of an object's path (C11, C12).
 
     An object is a `key`, and `position` its coordinates. A window is created at each `slide`; `tags` are tick or index
     columns to add.
@@ -118,5 +118,5 @@ def recent_window_by_distance(
 
 
 def table_window(table: StoredTable) -> Window:
-    """Build CQL's window of a stored table: its whole content, at the start and at every change."""
+    """Build CQL's window of a stored table's whole content, created at the start and at every change."""
     return Window(table, OnChange(), TableContent())

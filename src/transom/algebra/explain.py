@@ -32,7 +32,7 @@ def build_tree(
     remark: Callable[[Any], Mapping[str, Any]] | None = None,
     role: str = "",
 ) -> TreeNode:
-    """Convert a plan or a syntax tree to the tree of nodes that is displayed.
+    """Convert a plan or syntax tree to a TreeNode tree for display; `is_node` tells child nodes from details.
 
     `is_node` tells children from details, and `role` is the field of the parent that holds the root. `remark` gives the
     remarks of a node.

@@ -30,12 +30,12 @@ class EveryPeriod(Record):
             raise PlanError("a slide needs a step of at least 1")
 
     def at_or_after(self, tick: int) -> int:
-        """Return the first boundary that is not before a tick."""
+        """Return the first boundary, that is the first tick of every `step`-th period, at or after a tick."""
         number = self.days.period_at(self.unit, tick - 1) + 1
         return self.days.begin_of(self.unit, -(-number // self.step) * self.step)
 
     def boundaries(self, start: int, until: int) -> Iterator[int]:
-        """Yield the boundaries from tick `start` to tick `until`, both included; raise DataError after the last day."""
+        """Yield the boundaries from tick `start` to `until`; raise DataError beyond the known calendar days."""
         if start > until:
             return
         self.days.period_at(self.unit, until)
@@ -48,12 +48,12 @@ class EveryPeriod(Record):
 
     @property
     def shortest(self) -> int:
-        """The fewest ticks between two consecutive boundaries."""
+        """The fewest ticks between two consecutive boundaries, at which windows are created."""
         return self.days.shortest(self.unit, self.step)
 
     @property
     def longest(self) -> int:
-        """The most ticks between two consecutive boundaries."""
+        """The most ticks between two consecutive boundaries, at which windows are created."""
         return self.days.longest(self.unit, self.step)
 
     def __str__(self) -> str:
@@ -74,23 +74,23 @@ class PeriodRange(Record):
     days: LocalDays
 
     def bounds(self, boundary: int) -> tuple[int, int]:
-        """Return the first and the last tick in range at a boundary; the last is smaller if the range is empty."""
+        """Return the first and last tick of a window created at a boundary; empty if the first is larger."""
         number = self.days.period_at(self.unit, boundary)
         begin_of = self.days.begin_of
         return begin_of(self.unit, number - self.past), begin_of(self.unit, number - self.until) - 1
 
     @property
     def width(self) -> int:
-        """The most ticks that the range can hold."""
+        """The most ticks that the range can contain; days and months differ in length."""
         return self.days.longest(self.unit, max(0, self.past - self.until))
 
     @property
     def reach(self) -> int:
-        """The most ticks from the lower bound to the boundary."""
+        """The most ticks from the start of the range to the boundary at which the window is created."""
         return self.days.longest(self.unit, self.past)
 
     def __str__(self) -> str:
-        """The range as text for `explain`, with the ticks of its longest occurrence: `tick the 1 day before now`."""
+        """The range as text for `explain`, such as `tick the 1 day before now (at most 90000 ticks)`."""
         end = "now" if not self.until else f"now-{self.unit.count(self.until)}"
         count = self.unit.count(max(0, self.past - self.until))
         return f"tick the {count} before {end} (at most {self.width} ticks)"

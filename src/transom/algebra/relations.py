@@ -158,7 +158,7 @@ class TrackAggregation(Windows):
     aggregates: tuple[Aggregate | TrackAggregate, ...]
 
     def __post_init__(self) -> None:
-        """Raise PlanError unless all expressions read only the input and one aggregate is over positions."""
+        """Raise PlanError unless all expressions read only the input and an aggregate over positions occurs."""
         check_items(self.groups, self.input.schema, on_stream=False, may_be_empty=True)
         if not any(isinstance(aggregate, TrackAggregate) for aggregate in self.aggregates):
             raise PlanError("a track aggregation needs a track aggregate")
@@ -296,7 +296,7 @@ class RelationJoin(Windows):
     natural: bool = False
 
     def __post_init__(self) -> None:
-        """Raise PlanError for a predicate that does not fit, a mark join, or a natural join of rows other than RDF."""
+        """Raise PlanError for an invalid predicate, a mark join, or a natural join of other than RDF terms."""
         if self.join_type is JoinType.MARK:
             raise PlanError("a relation has no column for the mark of a mark join")
         if self.natural and not (holds_terms(self.left) and holds_terms(self.right)):
@@ -305,7 +305,7 @@ class RelationJoin(Windows):
 
     @property
     def pair_schema(self) -> Schema:
-        """The columns of a joined pair of rows, which the predicate reads; a natural join has common ones once."""
+        """The columns of a joined pair of rows, for the predicate; shared ones occur once in a natural join."""
         if not self.natural:
             return self.left.schema + self.right.schema
         return merged_schema(self.left.schema, self.right.schema)

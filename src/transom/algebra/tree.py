@@ -184,7 +184,7 @@ def calls(operator: Operator) -> Iterator[Call]:
 
 
 def volatile_calls(operator: Operator) -> list[Call]:
-    """List the calls whose result depends on more than their arguments, such as NOW; streams refuse them (R28)."""
+    """List the calls whose result may vary for equal arguments, such as NOW; streaming refuses them (R28)."""
     return [call for call in calls(operator) if call.function.volatile]
 
 

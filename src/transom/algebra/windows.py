@@ -105,7 +105,7 @@ class OnRowCount(Record):
             raise PlanError("a slide needs a step of at least 1")
 
     def __str__(self) -> str:
-        """The slide as text for `explain`: `when every n index passes`."""
+        """The slide as text for `explain`, such as `when every 5 index passes`: every 5 rows."""
         return f"when every {self.step} index passes"
 
 
@@ -137,15 +137,15 @@ class Bound(Record):
             raise PlanError("a bound needs a step of at least 1")
 
     def at(self, base: int) -> int:
-        """Compute this end of a range for the current coordinate value `base`: floor(base / step) * step + offset."""
+        """Compute the bound for the current coordinate value `base`: floor(base / step) * step + offset."""
         return base // self.step * self.step + self.offset
 
     def __str__(self) -> str:
-        """This end of a range of ticks as text, such as `now-5`."""
+        """The bound as text for a range of ticks, such as `now-5`."""
         return self.on(Coordinate.TICK)
 
     def on(self, coordinate: Coordinate) -> str:
-        """Format this end of a range on a coordinate, such as `now-5` for ticks or `now-10 km` for distances."""
+        """Format the bound for a range on a coordinate: `now-5` for ticks, `now-10 km` for distances."""
         now = "now" if self.step == 1 else f"floor(now, {format_amount(coordinate, self.step)})"
         sign = "+" if self.offset > 0 else "-"
         return f"{now}{sign}{format_amount(coordinate, abs(self.offset))}" if self.offset else now
@@ -195,7 +195,7 @@ class RangeIntersection(Record):
     parts: tuple[CoordinateRange | RegionRange, ...]
 
     def __post_init__(self) -> None:
-        """Raise PlanError unless there are at least two ranges."""
+        """Raise PlanError unless there are at least two ranges to intersect."""
         if len(self.parts) < 2:
             raise PlanError("an intersection needs at least two ranges")
 
@@ -318,7 +318,7 @@ class Window(Windows):
 
 
 def _slides_by_tick(slide: Slide) -> bool:
-    """Whether ticks alone decide when windows are created: once, at every change, or every n ticks."""
+    """Whether a slide creates windows once, at every change of the content, or every n ticks."""
     return isinstance(slide, AtStart | OnChange) or (isinstance(slide, Every) and slide.coordinate is Coordinate.TICK)
 
 

@@ -88,7 +88,7 @@ class RecordSchema:
         return json.dumps(_without_logical_types(self.schema, decimals))
 
     def _collect_names(self, schema: object, namespace: str) -> None:
-        """Collect the types that a schema names, by short and full name; `namespace` is the enclosing type's."""
+        """Collect the named types of an Avro schema by short and full name; `namespace` is the enclosing one."""
         if isinstance(schema, list):
             for member in schema:
                 self._collect_names(member, namespace)

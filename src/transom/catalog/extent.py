@@ -102,7 +102,7 @@ class Extent:
 
     @property
     def declared_time_column(self) -> str | None:
-        """The column of a stream's source that holds the time of a row, which for files may be that of the format."""
+        """The column of a stream's source with the time of a row; by default, for files, that of their format."""
         if self.time_column is None and isinstance(self.source, Files):
             return self.source.format.default_time_column
         return self.time_column
@@ -119,7 +119,7 @@ class Extent:
 
     @property
     def is_stream(self) -> bool:
-        """Whether rows arrive while a query runs: the extent is sensed or pushed, not a stored table."""
+        """Whether rows arrive while a query runs: the extent is sensed (polled) or pushed, not a stored table."""
         return self.kind is not ExtentKind.STORED
 
     @property

@@ -65,7 +65,7 @@ def protocol(*, tls: bool, user: bool) -> str:
 
 
 def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None) -> tuple[str, str, str] | None:
-    """Return the first Kafka option that contradicts other options, TLS or the login; None if none does.
+    """Return name, message and hint for the first unknown or conflicting Kafka option; None if there is none.
 
     Returns its name, an error message and a hint; None if there is no conflict.
     """
@@ -92,7 +92,7 @@ def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None)
 
 
 def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: Location, folder: Path | None) -> Tls | None:
-    """Return the TLS settings of a Kafka entry; raise EntryError if TLS, login and options conflict.
+    """Check the login, options and TLS of a Kafka entry; return its TLS settings, or raise EntryError.
 
     A secret in plain text is an EntryError too.
     """

@@ -176,7 +176,7 @@ def explain(
 
 
 def explain_bounds(query: Query[Any], stage: Stage, kernel: running.KernelUse) -> None:
-    """Print the state bound below the tree of a stage, with hints, and the optimizer rules that were applied."""
+    """Print the lines below the tree of a query stage: state bound, hints and applied optimizer rules."""
     if stage is not Stage.syntax:
         is_plan = stage is Stage.plan
         state = query.spark_state(kernel.value) if is_plan else query.state

@@ -44,7 +44,7 @@ class QuerySource(Record):
 
     @property
     def catalog(self) -> Path:
-        """The default catalog: beside the file, or in the current folder for a text."""
+        """The path of the default catalog.yaml: in the folder of the query file, or else the current folder."""
         return Path("catalog.yaml") if self.file is None else self.file.parent / "catalog.yaml"
 
     def read(self) -> str:

@@ -33,7 +33,7 @@ def parse_tick(text: str | None, option: str, query: Query[Any]) -> int | None:
 
 
 def parse_first_shown(text: str | None, query: Query[Any]) -> int:
-    """Parse the time of `--from` to the first tick that is printed, the first one at that time or later."""
+    """Parse `--from` to the first tick that is printed, which is at or after that time; 0 without `--from`."""
     if text is None:
         return 0
     try:
@@ -46,7 +46,7 @@ def parse_first_shown(text: str | None, query: Query[Any]) -> int:
 
 
 def refuse_time_style(time: TimeStyle | None, form: str, *, is_folder: bool = False) -> None:
-    """Raise UsageError if `--time` is given for a format whose times do not change with it.
+    """Raise UsageError if `--time` is given for an output format `form` in which it cannot change the times.
 
     `form` is a format of `simulate`, or with `is_folder` what a replay writes into a folder.
     """
@@ -108,7 +108,7 @@ def print_query_warnings(query: Query[Any], *, err: bool = True) -> None:
 def load_checked(
     source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None = None
 ) -> Query[Any]:
-    """Compile a query and print its warnings; with `--strict`, raise QueryError if there is one.
+    """Compile a query and print its warnings; with `--strict`, raise QueryError if it has warnings.
 
     So the command fails before any data is read.
     """

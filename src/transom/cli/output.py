@@ -23,7 +23,7 @@ class Verbosity:
     """What a command prints beside its answer (`quiet`: no remarks), and whether a warning fails it (`strict`)."""
 
     def __init__(self, quiet: bool = False, strict: bool = False) -> None:
-        """Start with the options `--quiet` and `--strict`, before any warning is printed."""
+        """Store the options `--quiet` and `--strict` of a command, with no warning counted yet."""
         self.quiet = quiet
         self.strict = strict
         self.warnings = 0
@@ -69,7 +69,7 @@ def fail_on_warnings() -> None:
 
 
 def say(text: str, style: str = "", *, err: bool = False, json: bool = False) -> None:
-    """Print a text with its control characters escaped; `style` is a Rich style, `err` means on stderr.
+    """Print a text with control characters escaped (for JSON if `json`), in a Rich style, on stderr if `err`.
 
     Escapes are those of JSON if `json`. In JSON mode, a text on stderr is an event.
     """
@@ -109,7 +109,7 @@ def use_json_lines(enabled: bool) -> Iterator[None]:
 
 
 def use_text_lines() -> None:
-    """End JSON mode: print text on stderr again."""
+    """End JSON mode, in which messages on stderr are JSON lines: print them as text again."""
     global _json
     _json = False
 

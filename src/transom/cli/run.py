@@ -124,7 +124,7 @@ def wants_json(log_format: LogFormat, once: bool) -> bool:
 
 
 def checkpoint_start_tick(start: str | None, checkpoint: Path) -> int | None:
-    """Return the start tick of a checkpoint if `--start` is `now`, so that a resumed run keeps it, or None."""
+    """Return a checkpoint's start tick if `--start` is `now`, so that a resumed run keeps it; else None."""
     from transom.runtime.checkpoint.remembered import recorded_start
 
     return recorded_start(checkpoint) if start == "now" else None
@@ -154,7 +154,7 @@ def run_options(**options: Any) -> RunOptions:
 def start_run(
     query: Query[Any], master: str | None, options: RunOptions, beginning: Beginning | None = None
 ) -> Running:
-    """Start a query live on a Spark `master`, where `beginning` says; print its warnings and what it runs on."""
+    """Start a query live on a Spark `master`, answering from `beginning` on; print warnings and what runs it."""
     from transom.runtime.beginning import beginning_line, start_at
     from transom.runtime.start import start_query
 
@@ -208,7 +208,7 @@ def print_balances(running: Running, progress: Progress) -> None:
 
 
 def print_totals(progress: Progress) -> None:
-    """Print what the offsets of topics are and, if the run has resumed, each source's balance since the first start."""
+    """Print how many Kafka offsets had rows or none; in a resumed run, also each source's counts over all runs."""
     for source, counts in progress.offsets.items():
         remark(f"{source}: {counts.sentence(progress.sources[source].read)}", err=True)
     if not progress.earlier.batches and not progress.uncounted:
@@ -235,7 +235,7 @@ def warn_of_late_rows(progress: Progress) -> None:
 
 
 def print_closed_tick(running: Running) -> None:
-    """Print the last closed tick of a run with --once; with --until the last tick is known already."""
+    """Print the last closed (finally answered) tick of a run with --once, unless --until sets the last tick."""
     if not running.job.options.once or running.job.options.until is not None:
         return
     tick = running.closed_tick()
@@ -247,7 +247,7 @@ def print_closed_tick(running: Running) -> None:
 
 
 def print_takeover(running: Running) -> None:
-    """Print from which query a run has taken over, or that it has not caught up with it yet."""
+    """Print that a run has taken over from another query, or that it has not caught up with that query yet."""
     from transom.runtime.upgrade.takeover import takeover_line
 
     line = takeover_line(running.job.options.folder)

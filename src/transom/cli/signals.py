@@ -23,7 +23,7 @@ class Interrupted(TransomError):
     exit_code = Unavailable.exit_code
 
     def __init__(self) -> None:
-        """Create the error of a run with `--once` that was stopped too early."""
+        """Create the error of a run with `--once` that a signal stopped before it had processed all rows."""
         super().__init__(
             "a signal stopped the run before it had processed all available rows",
             hint="start it again with the same arguments, and it goes on",
@@ -34,7 +34,7 @@ class StopRequest:
     """Whether a signal has asked the command to stop."""
 
     def __init__(self) -> None:
-        """Create a stop request that no signal has made yet."""
+        """Create the flag that a signal handler sets to ask the command to stop; it is not set yet."""
         self.requested = False
         self.polled = False
         """Whether the command polls `requested`; if not, a signal ends it at once."""
@@ -51,7 +51,7 @@ class StopRequest:
                 signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: Any) -> None:
-        """Request the stop at the first signal; raise KeyboardInterrupt at the second, or if nobody polls it."""
+        """Request the stop at the first signal; raise KeyboardInterrupt at the next, or if the flag is unused."""
         if self.requested or not self.polled:
             raise KeyboardInterrupt
         self.requested = True
@@ -59,7 +59,7 @@ class StopRequest:
 
 @contextmanager
 def stop_on_signal() -> Iterator[StopRequest]:
-    """Yield a stop request that signals make while the block runs, and then restore the earlier signal handlers.
+    """Yield a stop request that SIGINT or SIGTERM sets during the block; restore the earlier handlers after it.
 
     A signal ends the block, without an error unless the command must finish.
     """

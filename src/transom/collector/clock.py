@@ -29,7 +29,7 @@ class ClockWatch:
     def __init__(
         self, extent: Extent, log: LogWriter, calendar: Calendar, counts: Counter[str], *, usual_lead: int = 0
     ) -> None:
-        """Watch whether a log is more than `usual_lead` ticks ahead of the clock, and count its gaps in `counts`."""
+        """Watch whether a log is over `usual_lead` ticks ahead of the clock; `counts` counts the gaps."""
         self.extent = extent
         self.log = log
         self.calendar = calendar
@@ -73,7 +73,7 @@ class ClockWatch:
         return message
 
     def _message(self) -> str:
-        """Return the message for the operator that the log is ahead of the clock.
+        """Return the message which tells users how far the log is ahead of the clock.
 
         It is the same until the clock catches up.
         """

@@ -30,22 +30,22 @@ class Health:
         self._notify = notify
 
     def fail(self, error: TransomError) -> None:
-        """Record that the log of the extent cannot be written, and notify the operator unless the error is known."""
+        """Record that the extent's log cannot be written; call `notify` unless it knows this error already."""
         self.failed = True
         self._report(one_line(error))
 
     def fence(self, error: Fenced) -> None:
-        """Record that a newer collector has taken over the log of the extent, and notify the operator."""
+        """Record that a newer collector has taken over the log of the extent, and call `notify`."""
         self.fenced = error
         self.fail(error)
 
     def report(self, problem: str | None, resolved: str = "goes on") -> None:
-        """Record that the log can be written, and notify the operator if the source's problem has changed or ended."""
+        """Record that the log can be written; call `notify` if the source's `problem` is new, changed or over."""
         self.failed = False
         self._report(problem, resolved)
 
     def _report(self, problem: str | None, resolved: str = "") -> None:
-        """Notify the operator once of a new or changed problem, or with `resolved` that the problem has ended."""
+        """Call `notify` once for a new or changed problem, or with the text `resolved` when it is over."""
         if problem != self._problem:
             self._problem = problem
             self._notify(f"{self.name}: {problem or resolved}")

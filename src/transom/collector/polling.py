@@ -158,11 +158,11 @@ class Poller:
         self.counts.update(count_entries(entries))
 
     def _site_rank(self, device: Device) -> int:
-        """Return the number (from 0) of a device's site in the catalog, which orders log entries; 0 without sites."""
+        """Return the index of a device's site in the source's list of sites; 0 if the source has no sites."""
         return self.extent.sites.index(device.site) if self.extent.sites else 0
 
     async def _read(self, index: int, results: dict[Device, Mapping[str, object] | Exception]) -> None:
-        """Poll the devices of one connection; put each device's values, or else the error, into `results`.
+        """Poll the devices of connection number `index`; put each one's values or its error into `results`.
 
         `index` is the number of the connection, from 0. After repeated failures the connection is not polled for some
         ticks (backoff), which is an error too.
@@ -223,7 +223,7 @@ class Poller:
         return LogRecord(LogRecordKind.GAP, tick, moment, None, origin, reason=rejection.reason, detail=detail[:1000])
 
     def _row(self, device: Device, values: Mapping[str, object]) -> Row:
-        """Convert a device's values by attribute to a row of the extent; raise ValueError if a value does not fit."""
+        """Convert a device's values by attribute to a row of the source; raise ValueError if one does not fit."""
         cells = []
         for attribute in self.extent.schema:
             value = device.site if attribute.name == self.extent.site else values[attribute.name]

@@ -30,7 +30,7 @@ ExtentService: TypeAlias = Poller | Scanner | MqttSubscriber | HttpReceiver
 
 
 def select_extents(catalog: Catalog, names: Sequence[str]) -> list[Extent]:
-    """Return the extents to collect: those with these names or, if `names` is empty, all that can be collected.
+    """Return the extents (sources, tables) to collect: those in `names`, or all collectable ones if empty.
 
     UsageError if a named extent has no source for the collector, or if there is nothing to collect.
     """
@@ -55,7 +55,7 @@ def collect(
     seconds: float | None = None,
     notify: Notify = print,
 ) -> CollectionResult:
-    """Collect rows of extents into their logs for some seconds or until a signal; return counts and failures.
+    """Collect rows of sources and tables into logs for `seconds` or until a signal; return counts and failures.
 
     All extents are collected if `names` is empty. `flush_interval` is the seconds between two writes to a log.
     """

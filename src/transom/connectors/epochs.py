@@ -32,7 +32,7 @@ class Epoch:
     """An epoch that this process has taken; `number` is higher than that of all writers before."""
 
     def __init__(self, folder: Path, number: int, subject: str) -> None:
-        """Create the epoch with a number in a folder of epochs; `subject` names what it protects, for messages."""
+        """Create epoch `number` (a writer's fencing token) of a folder; messages name the data as `subject`."""
         self.number = number
         self._folder = folder
         self._own = folder / str(number)
@@ -40,7 +40,7 @@ class Epoch:
 
     @staticmethod
     def claim(folder: Path, subject: str) -> Epoch:
-        """Take the next epoch of a folder of epochs, and fence all writers before; `subject` names what it protects."""
+        """Create a folder's next epoch, which stops earlier writers; messages name the data as `subject`."""
         make_folder(folder)
         while True:
             number = max(_numbers(folder), default=0) + 1
@@ -68,11 +68,11 @@ class Epoch:
             )
 
     def prepare(self, name: str) -> Path:
-        """Return the path at which to prepare a file before `publish`."""
+        """Return the path in the epoch's own folder at which to write file `name` before `publish` moves it."""
         return self._own / name
 
     def publish(self, prepared: Path, file: Path) -> None:
-        """Move a prepared file to its place; raise Fenced if a newer writer has taken over."""
+        """Rename a prepared file to its final path `file`; raise Fenced if a newer writer has taken over."""
         self.verify()
         try:
             os.replace(prepared, file)
@@ -94,13 +94,13 @@ class Epoch:
 
 
 def _numbers(folder: Path) -> Iterator[int]:
-    """Yield the numbers of the epochs in a folder of epochs."""
+    """Yield the numbers of the epochs (fencing tokens of writers) in a folder, which are subfolder names."""
     with suppress(FileNotFoundError):
         yield from (int(name) for name in os.listdir(folder) if name.isdecimal())
 
 
 def _remove_before(folder: Path, number: int) -> None:
-    """Delete the folders of all epochs before a number, with the files that earlier writers have prepared in them."""
+    """Delete the folders of epochs (fencing tokens of writers) below `number`, with the files prepared in them."""
     for earlier in [epoch for epoch in _numbers(folder) if epoch < number]:
         with suppress(FileNotFoundError):
             os.rename(folder / str(earlier), folder / f"{_REMOVED}{earlier}.{uuid4().hex}")
@@ -113,12 +113,12 @@ def _remove_before(folder: Path, number: int) -> None:
 
 
 def _this_process() -> dict[str, object]:
-    """Describe this process, for the message to a writer that it fences."""
+    """Return host, process id and current time, for the error of an earlier writer that this process fences."""
     return {"host": socket.gethostname(), "process": os.getpid(), "since": datetime.now(UTC).isoformat("T", "seconds")}
 
 
 def _owner(epoch: Path) -> str:
-    """Describe the process that has taken an epoch, for messages; empty if it is not known."""
+    """Return text on the process that has taken an epoch (fencing token), for messages; empty if unknown."""
     try:
         owner = json.loads((epoch / _OWNER).read_bytes())
         return f" of process {owner['process']} on {owner['host']} since {owner['since']}"

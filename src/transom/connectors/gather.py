@@ -87,7 +87,7 @@ class _Reports:
     """Tells the caller which operator is evaluated, and once a second at which tick its evaluation is."""
 
     def __init__(self, notify: Callable[[str], None], until: int) -> None:
-        """Report to `notify` on a run up to tick `until`."""
+        """Prepare to report the progress of a run, which ends at tick `until`, by calling `notify`."""
         self._notify, self._until = notify, until
         self._last = time.monotonic()
 

@@ -20,7 +20,7 @@ class LockHeld(Exception):
     """Another process holds the lock; `process` is its number, empty if unknown."""
 
     def __init__(self, process: str) -> None:
-        """Create the error with the number of the process that holds the lock."""
+        """Create the error with the id of the process that holds the lock; an empty text if it is unknown."""
         super().__init__(process)
         self.process = process
 
@@ -65,7 +65,7 @@ def _is_current(handle: int, file: Path) -> bool:
 
 
 def _this_process() -> str:
-    """Return what a lock file says about its holder: the number of the process, and when it began if that is known."""
+    """Return a lock file's text on its holder: the process id and, if the system tells it, its start time."""
     fields = _process_fields(str(os.getpid()))
     return f"{os.getpid()} {fields[_START]}" if fields else str(os.getpid())
 

@@ -171,12 +171,12 @@ def _check_length(row: Sequence[object], names: Sequence[str], origin: Origin) -
 
 
 def _site_index(extent: Extent) -> int | None:
-    """Return the number, from 0, of the site column of a sensed source; None for other sources and without sites."""
+    """Return the index in a row of the site (place) of a sensed, that is polled, source; None if there is none."""
     return extent.names.index(extent.site) if extent.kind is ExtentKind.SENSED and extent.site is not None else None
 
 
 def _check_acquisition(extent: Extent, rows: Sequence[SourceRow]) -> None:
-    """Raise DataError unless the rows of a sensed source follow its schedule and its declared sites (S37).
+    """Raise DataError if a row of a sensed (polled) source is off schedule, or of an unknown or repeated site.
 
     Ticks are multiples of `every`, sites are declared, and a site has one reading per tick.
     """
@@ -201,7 +201,7 @@ def _check_acquisition(extent: Extent, rows: Sequence[SourceRow]) -> None:
 
 
 def _tie_key(extent: Extent) -> Callable[[SourceRow], tuple[object, ...]]:
-    """Return the function that orders a stream's rows: by tick, then by site (S37), else by `order` and values (E1)."""
+    """Return the sort key function of a stream's rows: tick, then site or the declared `order` and all values."""
     site_index = _site_index(extent)
     if site_index is not None and extent.sites:
         rank = {site: position for position, site in enumerate(extent.sites)}

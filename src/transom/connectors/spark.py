@@ -116,7 +116,7 @@ def open_stream(
 def open_table(
     spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
 ) -> DataFrame:
-    """Read a stored table from its source as a Spark DataFrame of versions and attributes.
+    """Read a stored table from its source as a DataFrame of rows and the ticks from which they are valid.
 
     Its columns are the tick `version`, `c0`, ... and, if `with_order`, `row_order`. Relative paths start from `folder`.
     `is_version` is true in marker rows, one per version, because a version may be empty. A graph has one version, and
@@ -160,7 +160,7 @@ def open_scans(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read the row changes of a scanned table as a streaming Spark DataFrame.
+    """Read the inserted (+1) and deleted (-1) rows of a polled SQL table as a streaming Spark DataFrame.
 
     Its columns are `version`, `c0`, ... and +1 or -1. A micro-batch reads at most `files_per_batch` files of the log.
 
@@ -183,7 +183,7 @@ def scanned_up_to(extent: Extent, folder: Path | None) -> int:
 
 
 def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> DataFrame:
-    """Add a row for each version that the catalog dates, and mark these rows as true in a new column `is_version`.
+    """Add column `is_version`: true in a new row per version dated in the catalog, false in the table's rows.
 
     The rows of the table itself are marked as false.
     """

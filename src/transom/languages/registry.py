@@ -59,7 +59,7 @@ class Language:
     def translate(
         self, syntax: Any, catalog: Catalog, parameters: Mapping[str, Value], views: StreamViews
     ) -> Translation:
-        """Translate a query's syntax tree to a plan with warnings; `parameters` are values of names in the query.
+        """Translate a syntax tree with parameter values to a plan; `views` plans sources defined by queries.
 
         `views` plans the extents that queries define.
         """
@@ -148,11 +148,11 @@ class _QueryExtents:
         return StreamProject(plan, self.declared_columns(extent, plan, schema))  # type: ignore[arg-type]
 
     def inline_inner_queries(self, plan: RdfPlanType) -> RdfPlanType:
-        """Replace each source of an RDF plan that a query or template defines by a source that contains its plan."""
+        """In an RDF plan, replace sources defined by queries or templates by operators that hold their plans."""
         return rewrite_composed(plan, self._composed_source)
 
     def _composed_source(self, op: Operator) -> Operator:
-        """Return a source that contains its inner plan, if a query or template defines `op`, else `op` itself."""
+        """Return an operator with the plan of source `op` if a query or template defines it, else `op` itself."""
         from transom.algebra.composition.sources import ConstructedStream
 
         extent = self.catalog.rdf.extents.get(op.extent) if type(op) is StreamReceive else None
@@ -178,7 +178,7 @@ class _QueryExtents:
         return RowStatements(rdf_extent.name, STATEMENT, InnerQuery(stream), subject, template.predicates)
 
     def _nested(self, extent: Extent) -> _QueryExtents:
-        """Return the resolver for the query of a source; raises CatalogError if the source reads itself.
+        """Return the resolver for sources in a source's query; raises CatalogError if a source reads itself.
 
         Raises CatalogError also if queries are nested too deeply.
         """

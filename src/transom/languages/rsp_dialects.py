@@ -73,7 +73,7 @@ def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str |
 
 
 def counterpart(text: str) -> str | None:
-    """Translate a bracketed window of another dialect, such as `[RANGE 10s STEP 5s]`; returns None if unknown.
+    """Translate another dialect's window such as `[RANGE 10s]` to Streaming SPARQL; returns None if unknown.
 
     >>> counterpart("[RANGE 10s STEP 5s]")
     'WINDOW RANGE 10 S SLIDE 5 S'
@@ -98,7 +98,7 @@ def counterpart(text: str) -> str | None:
 
 
 def _length(match: re.Match[str], name: str) -> str | None:
-    """Convert a length of time in another dialect's window, such as 10s, to `10 S`; returns None if it is absent.
+    """Convert a matched window's length `name`, such as 10s, to `10 S`; returns None if absent or unknown.
 
     `name` is the length's group in the match. None means that there is no length, or an unknown unit.
     """
@@ -117,12 +117,12 @@ def _one_unit(length: str) -> str:
 
 
 def _iso_length(text: str) -> str:
-    """Convert an ISO 8601 duration such as PT10S to the notation of windows here, such as 10 S."""
+    """Convert an ISO 8601 duration such as PT10S to Streaming SPARQL's notation for windows, such as 10 S."""
     return f"{text[:-1].upper().lstrip('PT')} {_ISO_UNITS[text[-1].upper()]}"
 
 
 def _named_window_hint(after: str) -> str:
-    """Return a hint for a named window of RSP-QL: write FROM NAMED STREAM with the same window.
+    """Return a hint for an RSP-QL named window: how to write it as FROM NAMED STREAM in Streaming SPARQL.
 
     `after` is the text after the keyword WINDOW.
     """

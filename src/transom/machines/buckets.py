@@ -18,7 +18,7 @@ from transom.model.bag import Row, row_identity
 
 
 def is_shared(specification: str) -> bool:
-    """Whether a JSON specification says that many keys share the state of one `Bucket`."""
+    """Whether a JSON specification says that many keys share one state, a `Bucket`, instead of one state each."""
     return bool(json.loads(specification).get("shared", False))
 
 
@@ -26,7 +26,7 @@ class TimedMachineFactory:
     """Creates the machine of each key from one JSON specification; PlanError for an unknown machine."""
 
     def __init__(self, specification: str) -> None:
-        """Parse the JSON specification of a keyed window or of travelled distances."""
+        """Parse the JSON specification of the state machines: windows per key, or distances objects travelled."""
         entries: dict[str, Any] = json.loads(specification)
         self.until: int | None = entries.get("until")
         self._position: PositionSpec | None = None
@@ -131,7 +131,7 @@ class Bucket:
             del self._states[identity]
 
     def entries(self) -> Iterator[tuple[Row, StateEntry]]:
-        """Yield what the state of each key holds, with the key."""
+        """Yield (key, entry) for each entry of each key's state, such as a row or a counter, for inspection."""
         for key, _, state in self._states.values():
             yield from ((key, entry) for entry in self.factory.make(state).entries())
 

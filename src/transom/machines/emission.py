@@ -48,4 +48,4 @@ class TimedMachine(Protocol):
         """Serialize the state of the key."""
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield what the state of the key holds."""
+        """Yield the entries of the key's state, such as rows, panes and counters, for people who inspect it."""

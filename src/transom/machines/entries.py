@@ -23,12 +23,12 @@ class StateEntry(NamedTuple):
 
 
 def rows_of_sides(bags: Iterable[Mapping[Row, int]]) -> Iterator[StateEntry]:
-    """Yield the rows of several bags, which are numbered as sides from 0, with their numbers of copies."""
+    """Yield a state entry for each distinct row of several bags: the bag's number from 0, the row, its copies."""
     for side, bag in enumerate(bags):
         for row, copies in bag.items():
             yield StateEntry("side", side, None, copies, row)
 
 
 def listed(entry: StateEntry, key: Any = None) -> list[Any]:
-    """Return an entry with its key as a list, as the kernel writes it; the key is None if Spark has it."""
+    """Return a state entry as a list that begins with its key, or with None if Spark holds the state's key."""
     return [key, *entry]

@@ -27,7 +27,7 @@ class RowNumberMachine:
         return 0
 
     def take(self, tick: int, row: Row) -> Iterator[Element]:
-        """Yield a row as an element with its tick and index, which is one more than that of the previous row."""
+        """Yield one element: the row with its tick and its index, which is the previous row's plus 1, from 1."""
         self.count += 1
         yield Element(tick, self.count, row)
 
@@ -36,7 +36,7 @@ class RowNumberMachine:
         yield from ()
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the number of the last row."""
+        """Yield one state entry: the number of the last row, which is the whole state."""
         yield StateEntry("count", 0, None, self.count, None)
 
     def save(self) -> bytes:

@@ -26,7 +26,7 @@ class PathClosureMachine:
     kind = "paths"
 
     def __init__(self, repeats: bool, start: str | None = None) -> None:
-        """Create the state of a SPARQL property path of one edge, or of one or more edges if `repeats`.
+        """Create the state of a SPARQL path of one edge, or more if `repeats`, from the term `start` or any.
 
         All paths begin at the term `start`; None allows any term.
         """

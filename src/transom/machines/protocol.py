@@ -68,7 +68,7 @@ class Machine(Protocol):
         """Serialize the state of the key; None if there is no state to keep."""
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield what the state of the key holds."""
+        """Yield the entries of the key's state, such as rows and counters, for people who inspect it."""
 
 
 def sort_inputs(arrivals: Sequence[InputRow]) -> list[InputRow]:
@@ -87,7 +87,7 @@ class _StatefulMachine(Protocol):
         """Serialize the state; None if there is no state to keep."""
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield what the state holds."""
+        """Yield the entries of the state, such as rows and counters, for people who inspect it."""
 
 
 M = TypeVar("M", bound=_StatefulMachine)
@@ -110,7 +110,7 @@ class _MachineAdapter(Generic[M]):
         return self.machine.save()
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield what the state of the wrapped state machine holds."""
+        """Yield the entries of the wrapped state machine's state, such as rows and counters, for inspection."""
         return self.machine.entries()
 
 
@@ -128,7 +128,7 @@ class WindowAdapter(_MachineAdapter[WindowMachine]):
     """Emits row windows: a window marker each, then the rows of the window."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Emit the windows that the rows of a tick complete: for each a window marker, then its rows."""
+        """Emit the windows that a tick's rows complete: a marker (emission without a row), then the rows."""
         seq = 0
         for arrival in arrivals:
             for window in self.machine.take(tick, arrival.row):
@@ -176,7 +176,7 @@ class ProductAdapter(_MachineAdapter[ProductMachine]):
     """Emits pairs of the current windows of two inputs."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Emit the pairs of the two sides' current windows at a tick, each as a window marker and its joined rows."""
+        """Emit the joined windows of both inputs at a tick: a marker (emission without a row), then the rows."""
         sides: tuple[list[SideEvent], list[SideEvent]] = ([], [])
         for a in arrivals:
             sides[a.side].append(SideEvent(a.seq, a.sign, a.order, a.key, a.row if a.present else None))
@@ -199,7 +199,7 @@ class ChangesAdapter(_MachineAdapter[DeltaJoin | JoinTree | MatchCounter | PathC
     """Emits changes of pairs (`seq` 1) and of left rows (`seq` 0); `number` is the signed count."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Apply a tick's changes to a join or property path; emit its changes, after a window marker if one arrived."""
+        """Apply a tick's changes to a join or path, and emit its output changes, after any window marker."""
         if not all(a.present for a in arrivals):
             yield Emission(1, False, 0, None)
         for seq, count, row in self.machine.take([(a.side, a.sign, a.row) for a in arrivals if a.present]):

@@ -60,7 +60,7 @@ class Answer:
     calendar: Calendar | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        """A summary for consoles: number, kind and columns, without the rows."""
+        """A summary for consoles: number of tuples or windows, kind of answer and columns, without the rows."""
         return f"<Answer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
@@ -153,7 +153,7 @@ class Answer:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
-        """The answer itself, for any `start`, `until`, `last`: its inputs were limited already; RDF answers are cut.
+        """Return the answer unchanged, as its inputs were limited to these ticks; only an RdfAnswer is cut.
 
         Examples:
             >>> answer.clipped(1, 2) is answer
@@ -171,7 +171,7 @@ class Answer:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The names of the columns in front of the attributes: tick and index, tick and seq, or tick alone.
+        """The column names before the attributes: tick, then index (row number), seq (window number) or none.
 
         They are made distinct from the attributes' names.
         """
@@ -185,7 +185,7 @@ class Answer:
         return name
 
     def records(self, view: View = WHOLE) -> Iterator[tuple[Value, ...]]:
-        """Flatten the answer to records, one per tuple, tags first; an empty window gives one with `empty` set (E5).
+        """Flatten the answer to rows with tick and index or seq first; an empty window gives one flagged row.
 
         Examples:
             >>> list(answer.records())
@@ -209,11 +209,11 @@ class Answer:
         return (element.tick,) if self.kind == "stream" else (element.tick, element.index)
 
     def _elements_in(self, view: View) -> Iterator[Element]:
-        """Yield the tuples of the answer that a view shows."""
+        """Yield the tuples of the answer that are to be printed: those whose ticks `view` shows."""
         return (element for element in self.elements if view.shows(element.tick))
 
     def numbered_windows(self, view: View = WHOLE) -> Iterator[tuple[int, Bag]]:
-        """The windows that a view shows, each with its sequence number among all those of its tick, from 1.
+        """Yield the windows to print, as `view` says, each with its number from 1 among those of its tick.
 
         Examples:
             >>> list(answer.numbered_windows())  # this answer has tuples, not windows
@@ -227,7 +227,7 @@ class Answer:
                 yield seq, window
 
     def table(self, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
-        """Header and rows of a text table for people: tags once per window, NULL and empty windows marked as such.
+        """Yield header and rows of a text table: tick and seq once per window, NULL and (empty) spelled out.
 
         Examples:
             >>> list(answer.table())[:2]
@@ -245,7 +245,7 @@ class Answer:
                 yield (*tag, *(EMPTY if i == 0 else "" for i in range(len(self.columns))))
 
     def lines(self, form: str, *, guard: bool = False, view: View = WHOLE) -> Iterator[str]:
-        """Write the answer as `form`, csv or jsonl (else UsageError); `guard`: apostrophe before CSV formulas.
+        """Return the lines of the answer as csv or jsonl (else UsageError); `guard` disarms formulas in CSV.
 
         Examples:
             >>> list(answer.lines("csv"))[:2]

@@ -22,7 +22,7 @@ class Balance:
     outside: int = 0
 
     def __add__(self, other: Balance) -> Balance:
-        """Add two balances count by count, for instance those of two micro-batches."""
+        """Add two balances (row counts of a source) count by count, for instance those of two micro-batches."""
         return Balance(
             self.read + other.read,
             self.used + other.used,

@@ -34,7 +34,7 @@ class ClockProblem(Enum):
     UNKNOWN = f"is outside of the years {FIRST_YEAR} to {END_YEAR - 1}, for which the rules of {{zone}} are known"
 
     def text(self, zone: str) -> str:
-        """Return the problem in words, to be written after the time."""
+        """Return why a local time of `zone` is not one instant, as words that follow the time in a message."""
         return self.value.format(zone=zone)
 
 
@@ -55,7 +55,7 @@ class LocalTimes(Record):
 
     @property
     def spans(self) -> tuple[LocalSpan, ...]:
-        """The spans of local times, in their order; the first one begins at `BEGIN`, and the last one ends at `END`."""
+        """The spans of local times from `BEGIN` to `END`, each with its offset from UTC or why it has none."""
         return _spans(self.zone)
 
     def instant_of(self, local: datetime) -> datetime:
@@ -71,11 +71,11 @@ class LocalTimes(Record):
 
 @lru_cache(maxsize=16)
 def _spans(name: str) -> tuple[LocalSpan, ...]:
-    """Compute the spans of a zone's local times from 1970 to 2099."""
+    """Compute the spans of a zone's local times from 1970 to 2099, each with its offset or why it has none."""
     zone = ZoneInfo(name)
 
     def offset_at(instant: int) -> int:
-        """Return the offset of the zone at an instant, in microseconds since 1970."""
+        """Return the zone's offset from UTC in microseconds; `instant` is in microseconds since 1970."""
         moment = (_ORIGIN + timedelta(microseconds=instant)).replace(tzinfo=UTC).astimezone(zone)
         return (moment.utcoffset() or timedelta()) // MICROSECOND
 
@@ -97,7 +97,7 @@ def _spans(name: str) -> tuple[LocalSpan, ...]:
 
 
 def _change(offset_at: Callable[[int], int], low: int, high: int) -> int:
-    """Return the instant at which the offset of `low` ends, a whole second after `low` and at most `high`."""
+    """Return the instant after `low`, up to `high`, at which the offset from UTC changes, to the full second."""
     offset = offset_at(low)
     while high - low > _SECOND:
         middle = (low + high) // (2 * _SECOND) * _SECOND

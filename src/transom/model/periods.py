@@ -49,7 +49,7 @@ class PeriodUnit(Enum):
     MONTH = "month"
 
     def count(self, amount: int) -> str:
-        """Format a number of periods; months are years if their number is whole.
+        """Format a number of days, weeks or months as text, such as `3 days`; 24 months become `2 years`.
 
         >>> PeriodUnit.MONTH.count(24)
         '2 years'
@@ -79,32 +79,32 @@ class LocalDays(Record):
 
     @staticmethod
     def of(zone: str, calendar: Calendar) -> LocalDays:
-        """Return the days of a time zone on the ticks of a calendar; raise UnalignedDayError if these do not fit."""
+        """Return a time zone's days in ticks of a calendar; UnalignedDayError if a day begins within a tick."""
         days = LocalDays(zone, calendar.length, calendar.epoch)
         _ = days.table
         return days
 
     @property
     def table(self) -> DayTable:
-        """The ticks at which the days begin, computed once per process."""
+        """The table of the ticks with which the zone's days begin, computed once per process."""
         return _day_table(self.zone, self.length, self.epoch)
 
     def period_at(self, unit: PeriodUnit, tick: int) -> int:
-        """Return the number of the period that contains a tick."""
+        """Return the number of the day, week or month that contains a tick; that of 1970-01-01 is 0."""
         return self.table.number_of(unit, self.table.date_at(tick))
 
     def begin_of(self, unit: PeriodUnit, number: int) -> int:
-        """Return the tick with which a period begins."""
+        """Return the tick with which day, week or month `number` begins; 0 is the one with 1970-01-01."""
         return self.table.begin_of(self.table.first_date_of(unit, number))
 
     def longest(self, unit: PeriodUnit, count: int) -> int:
-        """Return the most ticks in `count` consecutive periods; 0 if there are no periods."""
+        """Return the most ticks that `count` consecutive days, weeks or months last; 0 if `count` is 0."""
         begins = self.table.period_begins(unit)
         count = min(count, len(begins) - 1)
         return max((end - begin for begin, end in zip(begins, begins[count:])), default=0) if count > 0 else 0
 
     def shortest(self, unit: PeriodUnit, count: int) -> int:
-        """Return the fewest ticks in `count` consecutive periods."""
+        """Return the fewest ticks that `count` consecutive days, weeks or months last."""
         begins = self.table.period_begins(unit)
         count = min(count, len(begins) - 1)
         return min(end - begin for begin, end in zip(begins, begins[count:]))
@@ -126,17 +126,17 @@ class DayTable:
 
     @cached_property
     def stride(self) -> int:
-        """The largest number of ticks of which every beginning of a day is a multiple."""
+        """The greatest common divisor of all ticks with which days begin."""
         return gcd(*self.begins)
 
     def begin_of(self, date_number: int) -> int:
-        """Return the tick with which a date begins; outside of the table, days have equal lengths."""
+        """Return the tick at which a date, in days since 1970, begins; days beyond the table have one length."""
         position = date_number - self.first
         nearest = min(max(position, 0), len(self.begins) - 1)
         return self.begins[nearest] + (position - nearest) * self.day
 
     def date_at(self, tick: int) -> int:
-        """Return the date of a tick; raise DataError for a tick after the table."""
+        """Return the date of a tick, as days since 1970-01-01; raise DataError for a tick after the table."""
         if tick >= self.begins[-1]:
             raise DataError(
                 end_message(self.zone), hint="check the times of the rows, and the tick at which the run ends"
@@ -145,7 +145,7 @@ class DayTable:
         return self.first + position if position >= 0 else self.first + (tick - self.begins[0]) // self.day
 
     def number_of(self, unit: PeriodUnit, date_number: int) -> int:
-        """Return the number of the period that contains a date: the period of 1970-01-01 is 0, skipped days have none.
+        """Return the number of the day, week or month of a date: 0 for 1970-01-01; skipped days do not count.
 
         Weeks begin on Monday (ISO 8601).
         """
@@ -159,7 +159,7 @@ class DayTable:
                 return (day.year - 1970) * 12 + day.month - 1
 
     def first_date_of(self, unit: PeriodUnit, number: int) -> int:
-        """Return the first date of a period."""
+        """Return the first date, as days since 1970-01-01, of the day, week or month with this number."""
         match unit:
             case PeriodUnit.DAY:
                 return number + sum(skipped - n <= number for n, skipped in enumerate(self.skipped))
@@ -170,7 +170,7 @@ class DayTable:
                 return date(1970 + years, months + 1, 1).toordinal() - _UNIX_EPOCH
 
     def period_begins(self, unit: PeriodUnit) -> list[int]:
-        """Return the ticks with which the periods of the table begin, in order."""
+        """Return the ticks with which the days, weeks or months of the table begin, in order."""
         if unit is PeriodUnit.DAY:
             return sorted(set(self.begins))
         first = self.number_of(unit, self.first) + 1
@@ -202,7 +202,7 @@ def _day_table(zone_name: str, length: int, epoch: datetime) -> DayTable:
 
 @lru_cache(maxsize=64)
 def _days_since_1970(zone_name: str) -> tuple[int, ...]:
-    """Return the instants at which the dates of a zone begin, from _FIRST_DATE on, in microseconds since 1970."""
+    """Return the instants, in microseconds since 1970, at which the days of a zone begin, from _FIRST_DATE on."""
     from zoneinfo import ZoneInfo
 
     zone = ZoneInfo(zone_name)
@@ -211,7 +211,7 @@ def _days_since_1970(zone_name: str) -> tuple[int, ...]:
 
 
 def _begin_of_day(midnight: datetime, zone: ZoneInfo) -> datetime:
-    """Return the first instant whose local date is that of a local midnight, or a later date."""
+    """Return the instant of a local midnight (the first of two), or the first one after it if clocks skip it."""
     offset = midnight.replace(tzinfo=zone).utcoffset()
     later_offset = midnight.replace(tzinfo=zone, fold=1).utcoffset()
     assert offset is not None and later_offset is not None  # noqa: S101, PT018 - zones have offsets

@@ -15,7 +15,7 @@ TimeLike: TypeAlias = int | str | date | timedelta
 
 
 def parse_time(value: TimeLike, name: str, calendar: Calendar) -> int:
-    """Convert a time of a run to a tick; UsageError, which calls the time `name`, if it is none or before tick 0.
+    """Convert a tick, duration, instant or text to a tick; UsageError, which names it `name`, if it is invalid.
 
     A time is a tick, a duration since the epoch (a timedelta, or text such as `10 min`), or an instant (a datetime or
     a date, ISO 8601 text, or `now`). Instants without a time zone are in UTC.
@@ -42,7 +42,7 @@ def parse_time(value: TimeLike, name: str, calendar: Calendar) -> int:
 
 
 def _tick_of_text(text: str, calendar: Calendar) -> int | None:
-    """The tick of a number, a duration, an instant or `now`; None for part of a tick, ValueError for other text."""
+    """Convert text (number, duration, instant or `now`) to a tick; None for a fraction of one, or ValueError."""
     text = text.strip()
     if text == "now":
         return calendar.tick_of(datetime.now(UTC))
@@ -55,7 +55,7 @@ def _tick_of_text(text: str, calendar: Calendar) -> int | None:
 
 
 def _tick_of_value(value: object, calendar: Calendar) -> int | None:
-    """The tick of an integer, a duration or an instant; None for part of a tick, TypeError for anything else."""
+    """Convert an integer, duration or instant to a tick; None for a fraction of a tick, TypeError for others."""
     match value:
         case bool():
             raise TypeError("a boolean is no tick")

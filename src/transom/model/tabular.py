@@ -34,7 +34,7 @@ def to_arrow(
     instants: bool | None,
     terms: Terms = "ntriples",
 ) -> pyarrow.Table:
-    """The pyarrow table of flat records; with `instants` (None: if the catalog has an epoch) times are timestamps."""
+    """Build a pyarrow table of records; times are timestamps if `instants` (None: if the catalog has an epoch)."""
     arrow = _import("pyarrow", "pyarrow")
     if terms not in get_args(Terms):
         raise UsageError(f"terms cannot be written as {terms!r}", hint="write 'ntriples' or 'value'")
@@ -153,7 +153,7 @@ def _term_value(term: Term) -> str:
 
 
 def infer_types(rows: Iterable[Sequence[Any]], width: int) -> tuple[Type, ...]:
-    """The type of each column, as its first value that is not NULL says; NULL for a column without values."""
+    """Infer the type of each column from its first value that is not NULL; type NULL for a column without any."""
     kinds = [Type.NULL] * width
     for row in rows:
         for number, value in enumerate(row):

@@ -69,7 +69,7 @@ class Calendar:
         return self.epoch + timedelta(microseconds=tick * self.length)
 
     def first_tick_from(self, instant: datetime) -> int:
-        """The first tick that begins at an instant or later; UTC if it has no time zone.
+        """The first tick that begins at an instant or later; an instant without a time zone counts as UTC.
 
         >>> Calendar().first_tick_from(datetime(1970, 1, 1, 0, 0, 59, 500_000))
         60

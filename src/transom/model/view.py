@@ -27,11 +27,11 @@ class View(Record):
     empty: bool = True
 
     def shows(self, tick: int) -> bool:
-        """Whether tuples and windows of a tick are printed."""
+        """Whether tuples and windows of this tick are printed; those before the view's first tick are not."""
         return tick >= self.first
 
     def cell(self, tick: int) -> str:
-        """A tick as a table shows it to people.
+        """Format a tick for a text table: as `1970-01-01 00:01:00`, or as its number if there is no calendar.
 
         >>> View().cell(60), View(Calendar()).cell(60), View(Calendar(1000)).cell(60)
         ('60', '1970-01-01 00:01:00', '1970-01-01 00:00:00.060')
@@ -42,7 +42,7 @@ class View(Record):
         return instant.replace(tzinfo=None).isoformat(" ", _PRECISIONS[self._unit()])
 
     def value(self, tick: int) -> int | str:
-        """A tick as data: its number, or its instant in ISO 8601.
+        """A tick as data: its number, or its instant in ISO 8601 if the view has a calendar.
 
         >>> View().value(60), View(Calendar()).value(60)
         (60, '1970-01-01T00:01:00.000Z')
@@ -55,7 +55,7 @@ class View(Record):
         return f"{instant.replace(tzinfo=None).isoformat(timespec=_PRECISIONS[min(self._unit(), _MILLISECOND)])}Z"
 
     def _instant(self, tick: int) -> datetime | str:
-        """The instant of a tick, or its number as text: without a calendar, and beyond the year 9999."""
+        """The instant of a tick; its number as text if there is no calendar or the year is beyond 9999."""
         if self.calendar is None:
             return str(tick)
         try:

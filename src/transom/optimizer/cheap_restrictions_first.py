@@ -22,7 +22,7 @@ MEASURE_COST = 4
 
 
 def cheap_restrictions_first(op: Operator, context: RuleContext) -> Operator | None:
-    """Order conditions and ranges by cost: first comparisons, then distances, then regions by number of corners.
+    """Order conditions and window ranges by cost: comparisons, distances, then regions by number of corners.
 
     All parts of a condition, and all ranges, must hold, so their order only changes the cost.
     """

@@ -10,7 +10,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def merge_projections(op: Operator, context: RuleContext) -> Operator | None:
-    """Merge two projections into one, if the items of the inner one are only columns, tags or constants."""
+    """Merge two projections into one, if the inner one has only columns, ticks, row indexes and constants."""
     match op:
         case StreamProject(input=StreamProject(input=stream, items=inner), items=outer) if are_plain(inner):
             return StreamProject(stream, inline_items(outer, inner))
@@ -21,7 +21,7 @@ def merge_projections(op: Operator, context: RuleContext) -> Operator | None:
 
 
 def are_plain(items: tuple[NamedExpression, ...]) -> bool:
-    """Whether all items of a projection are columns, tags or constants, which cost nothing if they are repeated."""
+    """Whether a projection has only columns, ticks, row indexes and constants, which are cheap to repeat."""
     return all(isinstance(item.expression, Column | Tag | Constant) for item in items)
 
 

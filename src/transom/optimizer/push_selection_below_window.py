@@ -82,7 +82,7 @@ def only_changes_matter(context: RuleContext) -> bool:
 
 
 def with_filtered_input(window: Window, predicate: Expression) -> Window:
-    """Filter the input stream of a window instead of its output; the condition may read tags that the window adds."""
+    """Filter a window's input stream instead of its output; the condition may read a tuple's tick or row index."""
     assert not isinstance(window.input, StoredTable)  # noqa: S101 - a table has no such slide
     stream = StreamSelect(window.input, rewrite(predicate, lambda part: column_to_tag(part, window)))
     return replace(window, input=stream)

@@ -33,7 +33,7 @@ def relations_in_step(op: Operator, context: RuleContext) -> Operator | None:
 
 
 def tick_schedule(windows: Windows) -> tuple[int, int] | EveryPeriod | None:
-    """Return the step and the first tick of windows created exactly once every `step` ticks; None for other windows.
+    """Return (step, first tick) of windows that are created once every step, or their calendar period; or None.
 
     Windows of calendar periods return their slide.
     """

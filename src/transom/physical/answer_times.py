@@ -19,7 +19,7 @@ from transom.physical.nodes.windows import (
 
 
 def answers_closed_ticks(node: PhysicalNode) -> bool:
-    """Whether all rows of a node come once their tick is closed, so that no answer is ahead of the last closed tick.
+    """Whether a plan node emits each row only after the watermark has closed the row's tick, never earlier.
 
     A machine and an aggregate wait until a tick is closed. A row that is expanded to its windows is ahead: it comes
     before the ticks of its later windows are closed.

@@ -34,7 +34,7 @@ class EventTimeSlack:
     ticks: int
 
     def max_rows(self, op: Stream, span: int) -> Formula:
-        """Return an upper bound on the rows that a stream delivers in `span` ticks and in ticks not yet closed."""
+        """Return an upper bound on a stream's rows in `span` ticks and in those the watermark may leave open."""
         return bounds.arrivals(op, span + self.ticks)
 
 
@@ -57,7 +57,7 @@ def read_table(extent: str) -> Decision:
 
 
 def read_scans(extent: str) -> Decision:
-    """Return the decision to read a table from its changelog, scan by scan, with Spark's own operators and no state.
+    """Return the decision to read a table's changes from its log at each scan (periodic read), without state.
 
     A scan delivers one insertion or deletion per changed row.
     """
@@ -145,7 +145,7 @@ def sliding_aggregate(copies: int, state: Formula) -> Decision:
 
 
 def move_to_kernel(decision: Decision) -> Decision:
-    """Move a decision from Python state machines to the Java kernel; return decisions without a machine unchanged."""
+    """Return a decision with the Java kernel in place of a Python state machine; other decisions are unchanged."""
     return replace(decision, executor=Executor.KERNEL) if decision.executor is Executor.MACHINE else decision
 
 
@@ -159,7 +159,7 @@ def _pane_groups(op: WindowAggregation, schedule: Schedule, slack: EventTimeSlac
 
 
 def interval_join(state: Formula, static: bool, bucket_length: int, by_ranges: bool) -> tuple[JoinStrategy, Decision]:
-    """Decide how Spark joins rows with validity intervals: with a static table, by time ranges or by time buckets.
+    """Decide how Spark joins rows by validity interval: with static data, by time ranges, or by time buckets.
 
     Returns the strategy with the decision. `static` means that one side is known in advance; `by_ranges` prefers time
     ranges to buckets of `bucket_length` ticks.
@@ -182,7 +182,7 @@ def interval_join(state: Formula, static: bool, bucket_length: int, by_ranges: b
 
 
 def join_with_scans(state: Formula, has_equalities: bool) -> Decision:
-    """Return the decision to join rows with each scan of a changing table, in a stateful machine.
+    """Return the decision to join rows with each scan (periodic read) of a table, in a stateful machine.
 
     `state` bounds its rows. The join is by key if `has_equalities`, otherwise in buckets of the table.
     """
@@ -192,7 +192,7 @@ def join_with_scans(state: Formula, has_equalities: bool) -> Decision:
 
 
 def expand_scans(state: Formula) -> Decision:
-    """Return the decision to emit all rows of a changing table again at every scan, from a stateful machine."""
+    """Return the decision to emit all rows of a table at every scan (periodic read), from a stateful machine."""
     why = "a row may leave the table at any scan: rows are kept in buckets and emitted again at every scan"
     return Decision(Executor.MACHINE, "join with scans", why, state)
 
@@ -251,7 +251,7 @@ def window_diff(op: Windows, ordered: bool, several_per_tick: bool, slack: Event
 
 
 def collect_windows(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Return the decision to collect the rows of each window until its tick closes, with Spark's own operators.
+    """Return the decision to collect each window's rows until the watermark closes its tick, natively in Spark.
 
     The state bound includes the ticks that may be open at once (`slack`).
     """
@@ -292,7 +292,7 @@ def speed_limit(op: SpeedLimit, slack: EventTimeSlack) -> Decision:
 
 
 def windows_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Return the decision to derive changes by comparing each window with the previous one, in a stateful machine.
+    """Return the decision to derive insertions and retractions from successive windows, in a stateful machine.
 
     The state bound includes the ticks that may be open at once (`slack`).
     """

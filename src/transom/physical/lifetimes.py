@@ -21,7 +21,7 @@ MAX_COPIES = 1_000_000
 
 
 def max_lifetime(node: PhysicalNode) -> int:
-    """The longest time, in ticks, that a row of a plan node is valid; 0 if its rows carry no end of validity."""
+    """The longest time, in ticks, that a plan node's row is valid; by convention 0 if rows carry no end tick."""
     match node:
         case TimeWindow(longest=ticks) | PeriodWindow(longest=ticks) | IntervalJoin(longest=ticks):
             return max(ticks, 0)
@@ -45,7 +45,7 @@ def fixed_lifetime(node: PhysicalNode) -> int | None:
 
 
 def max_windows(node: PhysicalNode, schedule: Schedule) -> int:
-    """The most windows of a schedule that hold a row of a plan node."""
+    """The largest number of a schedule's windows that can contain one and the same row of a plan node."""
     match node:
         case PeriodWindow(slide=slide, windows=windows) if not schedule.periods and schedule.calendars == (slide,):
             return windows

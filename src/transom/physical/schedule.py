@@ -36,12 +36,12 @@ class Schedule:
 
     @property
     def clock_periods(self) -> tuple[int, ...]:
-        """Periods whose multiples include every tick of the schedule; those of calendar periods include other ticks."""
+        """Periods in ticks: every tick of the schedule is a multiple of one, but not every multiple is in it."""
         return (*self.periods, *(slide.days.table.stride for slide in self.calendars))
 
     @property
     def shortest(self) -> int:
-        """The fewest ticks between two boundaries of one of its periods; the schedule must not have a single tick."""
+        """The length in ticks of the shortest period of the schedule, which must not be a single tick."""
         return min((*self.periods, *(slide.shortest for slide in self.calendars)))
 
     def merge(self, other: Schedule) -> Schedule:
@@ -54,7 +54,7 @@ class Schedule:
         return Schedule(minimal_periods, max(self.first, other.first), calendars)
 
     def next_after(self, tick: int) -> int | None:
-        """The next boundary of one of the periods after `tick`; None if the schedule has a single tick."""
+        """The first multiple or calendar boundary after `tick`; None if the schedule has a single tick."""
         boundaries = [(tick // p + 1) * p for p in self.periods]
         boundaries += [slide.at_or_after(tick + 1) for slide in self.calendars]
         return min(boundaries, default=None)

@@ -41,7 +41,7 @@ def round_step(least: float) -> float:
 
 
 def class_width(most: float) -> float:
-    """Return the width of classes: the largest of 1, 2, 2.5 and 5 times a power of ten that is at most `most`.
+    """Return a round width for classes of speed: 1, 2, 2.5 or 5 times a power of ten, at most `most`.
 
     >>> class_width(27.0), class_width(0.9)
     (25.0, 0.5)

@@ -46,14 +46,14 @@ class EvaluationContext:
         raise PlanError(f"no column {attribute} in this expression")
 
     def tag(self, name: str) -> int:
-        """Return the tick or the index of the current stream element; `name` says which.
+        """Return the tick (event time) or index (row number) of the current stream element, as `name` says.
 
         A context without tags raises PlanError.
         """
         raise PlanError("the tuples of a window carry no tags")
 
     def exists(self, exists: Exists) -> bool:
-        """Whether the pattern of an EXISTS has a solution now; a context without patterns raises PlanError."""
+        """Whether the pattern of an EXISTS has a solution in this context; raises PlanError if not supported."""
         raise PlanError("EXISTS is not available in this expression")
 
     def term_function(self, name: str) -> Callable[..., Any]:
@@ -82,7 +82,7 @@ class RowContext(EvaluationContext):
         return self.row[self.schema.position(attribute)]
 
     def tag(self, name: str) -> int:
-        """Return a tag of the stream element of this context by name: its `tick` or its running `index`.
+        """Return the tick (event time) or index (row number) of this context's stream element, as `name` says.
 
         Raises PlanError for a row of a window, which has neither.
         """
@@ -97,7 +97,7 @@ ContextFactory: TypeAlias = Callable[[Schema], Callable[[Row], EvaluationContext
 
 
 def row_contexts(schema: Schema) -> Callable[[Row], EvaluationContext]:
-    """Return a function that wraps a row as the evaluation context of expressions, without tags and EXISTS."""
+    """Return a function that wraps a row as an evaluation context, which has no tick, row index or EXISTS."""
     return partial(RowContext, schema)
 
 
@@ -107,7 +107,7 @@ def constant_value(expression: Expression) -> Value:
 
 
 def evaluate_expression(expression: Expression, scope: EvaluationContext) -> Value:
-    """Evaluate an expression in the context `scope`, which supplies columns, tags and EXISTS; None is NULL."""
+    """Evaluate an expression (None is NULL); `scope` supplies its columns, tick, row index and EXISTS."""
     match expression:
         case Constant(value=value):
             return value

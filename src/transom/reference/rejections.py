@@ -20,12 +20,12 @@ class Rejections:
     """Row counts of the extents with a speed limit, and the objects whose first position seems to be wrong."""
 
     def __init__(self) -> None:
-        """Start without any extent."""
+        """Start without row counts of any source."""
         self._balances: dict[str, Balance] = {}
         self._after_first: dict[str, dict[Row, int]] = {}
 
     def add(self, op: SpeedLimit, accepted: Sequence[Element], rejected: Sequence[Element]) -> None:
-        """Record the rows that a speed limit accepted and rejected; an extent that is read twice counts once."""
+        """Record which rows of a source a speed limit accepted and rejected, in place of earlier counts."""
         extent = next(
             (leaf.extent for leaf in walk(op) if isinstance(leaf, StreamAcquire | StreamReceive | ComposedSource)),
             "a subquery",
@@ -35,7 +35,7 @@ class Rejections:
         self._after_first[extent] = _rejected_after_first(op, accepted, rejected)
 
     def lines(self) -> Iterator[str]:
-        """Yield for each extent with rejected rows its balance, and the object with a suspicious first position."""
+        """Yield a line of row counts per source with rejected rows, and one if a first position seems wrong."""
         for extent, balance in self._balances.items():
             if not balance.rejected:
                 continue

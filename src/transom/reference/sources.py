@@ -54,7 +54,7 @@ class Inputs:
 
 
 def stream_acquire(op: StreamAcquire, inputs: Inputs) -> list[Element]:
-    """Return the readings of a sensed source, recorded at ticks 0, every, 2*every, ... (Figure 2 acquire; S37)."""
+    """Return the readings of a source that is sampled at a fixed interval of ticks (Figure 2 acquire; S37)."""
     return inputs.elements_of(op.extent)
 
 

@@ -12,7 +12,7 @@ from transom.model.types import Line, Point, wkb
 
 
 def position_of_measure(measure: int) -> Position:
-    """Return the geometry in which distances are measured: the globe or a plane.
+    """Return the geometry of distances: the globe for 0, else a plane of `measure` micrometres per unit.
 
     `measure` is 0 for the globe, else the micrometres per unit of a plane.
     """

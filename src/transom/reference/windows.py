@@ -107,7 +107,7 @@ def validity(op: Window, elements: Sequence[Element]) -> list[tuple[Element, int
 
 
 def windows_of_key(op: Window, key: Row, elements: Sequence[PositionedElement], inputs: Inputs) -> list[Bag]:
-    """Return the windows of a key by tick.
+    """Build the windows over the elements of one key, in the order of their ticks.
 
     If `op.forget_after` ticks pass without a row of the key, an empty final window ends them (E8).
     """
@@ -123,7 +123,7 @@ def windows_of_key(op: Window, key: Row, elements: Sequence[PositionedElement], 
 
 
 def elements_by_key(op: Window, elements: Sequence[Element]) -> list[tuple[Row, list[PositionedElement]]]:
-    """Group elements by key, and add their coordinates; without a key, all elements are one group (C14).
+    """Group elements by key, with tick, index and distance of each; without a key they are one group (C14).
 
     Without a key the group exists even if it is empty. A key that returns after it was forgotten is a new key (E8).
     """
@@ -153,7 +153,7 @@ def split_lifetimes(forget_after: int | None, elements: Sequence[Element]) -> li
 def position_elements(
     op: Window, numbered: Sequence[Element], elements: Sequence[Element] = ()
 ) -> list[PositionedElement]:
-    """Add to each element its tick, its index in `numbered` and the distance travelled up to it (C11).
+    """Add to each element its tick, its index (that in `numbered`) and the distance travelled so far (C11).
 
     An element without a position has the distance of its predecessor. `numbered` has the indexes within a key, and
     `elements` the same elements with their stream index, which stays as a tag.
@@ -184,7 +184,7 @@ def element_position(op: Window, element: Element) -> tuple[float, float] | None
 def slide_events(
     op: Window, elements: Sequence[PositionedElement], inputs: Inputs
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return the events that create a window over one key's elements: the tick, and each coordinate's value then.
+    """Return the tick at which each window over a key's elements is created, and the coordinates' values then.
 
     On the tick coordinate there is a window at every boundary, with or without arrivals (S5, S22), for a key from its
     first element on (C14). On the index coordinate there is a window when the row of that number arrives, at its tick
@@ -214,7 +214,7 @@ def slide_events(
 
 
 def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> CoordinateValues:
-    """Return the value of each coordinate at the end of tick `now`: that of the last element so far."""
+    """Return the coordinates' values at tick `now`: `now`, and index and distance of the last element so far."""
     so_far = [e.at for e in elements if e.at[TICK] <= now]
     return {**(so_far[-1] if so_far else {INDEX: 0, DISTANCE: 0}), TICK: now}
 
@@ -222,7 +222,7 @@ def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> Coordinat
 def boundary_crossings(
     coordinate: Coordinate, step: int, first: int, instants: Sequence[int], elements: Sequence[PositionedElement]
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return the slide events at which a coordinate reached a new boundary, with that boundary as its value (C12).
+    """Return an event whenever the index or distance reaches a new boundary, which is its value there (C12).
 
     The boundaries are `first` + n * `step`; there is at most one event at each of the `instants`.
     """

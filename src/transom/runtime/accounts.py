@@ -30,7 +30,7 @@ class RowAccounts:
     """
 
     def __init__(self, checkpoint: Checkpoint, counts: RowCounts, sources: Sequence[Extent]) -> None:
-        """Load the counts of a checkpoint; `counts` knows Spark's metrics, `sources` are read from the catalog."""
+        """Load a checkpoint's row counts; `counts` decodes Spark's metrics, the catalog declares `sources`."""
         self._checkpoint = checkpoint
         self._counts = counts
         self._topics = {
@@ -56,12 +56,12 @@ class RowAccounts:
         return Progress(earlier=record.earlier, counted_from=record.first, uncounted=record.uncounted)
 
     def attach(self, stream: Any) -> None:
-        """Take Spark's query, from which the counts of a micro-batch are read while it runs."""
+        """Set Spark's running query, whose metrics give the row counts of each micro-batch."""
         self._stream = stream
         self._attached.set()
 
     def count_computed(self, batch: int) -> None:
-        """Count the rows of a micro-batch that is computed and not yet committed; raise LostRows if they are wrong.
+        """Count the rows of a computed, not yet committed micro-batch; raise LostRows if they do not add up.
 
         A sink with transactions calls it before it commits the rows; for others it is called after the delivery.
         """

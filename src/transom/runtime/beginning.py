@@ -65,12 +65,12 @@ class Reaching(Plannable, Protocol):
 
     @property
     def semantics(self) -> Any:
-        """The object that finds an operator in the text."""
+        """The query's Semantics object, whose `locate` finds an operator's position in the query text."""
         ...
 
     @property
     def reach(self) -> HistoryReach:
-        """How many ticks before T the rows matter for answers from T on."""
+        """How many ticks before T the rows can affect answers from T on, or why there is no such limit."""
         ...
 
 
@@ -118,7 +118,7 @@ def resolve(
     beginning: Beginning,
     user_sources: Sequence[str] = (),
 ) -> RunOptions:
-    """Return the options with the first tick of the answer and of the rows that are read.
+    """Return the options with `start` set to the first tick of rows to read, and `since` to that of the answer.
 
     A run that resumes keeps what its checkpoint records, and so does one whose checkpoint was rebuilt. `user_sources`
     are the names of the sources that the caller opens.
@@ -153,7 +153,7 @@ def resolve(
 
 
 def check_beginning(query: Reaching, option: str, *, index: bool, handover: bool) -> int:
-    """Return the reach of a query in ticks; raise UsageError if its answer cannot begin later than its rows.
+    """Return how many ticks of earlier rows a query needs; raise UsageError if `option` is not possible for it.
 
     `option` asks for it, `index` says whether tuples are numbered, `handover` whether the answer continues another one.
     """
@@ -182,13 +182,13 @@ def check_beginning(query: Reaching, option: str, *, index: bool, handover: bool
 
 
 def _from(options: RunOptions, ticks: int, handover: Handover) -> RunOptions:
-    """Return the options of a run that answers from the tick after a hand-over, and reads `ticks` ticks before it."""
+    """Return options to answer from the tick after a hand-over, reading rows from `ticks` ticks before it."""
     since = handover.tick + 1
     return replace(options, since=since, start=max(options.start, handover.first, since - ticks))
 
 
 def _recorded(options: RunOptions, recorded: tuple[int, int | None]) -> RunOptions:
-    """Return the options with the beginning that a checkpoint records."""
+    """Return the options with the first tick of rows and that of answers that a checkpoint has recorded."""
     return replace(options, start=recorded[0], since=recorded[1])
 
 
@@ -238,7 +238,7 @@ def describe_change(
 
 
 def beginning_line(query: Reaching, options: RunOptions) -> str | None:
-    """Describe where a run begins: its first answer, and the rows before it; None if it has no history to leave out."""
+    """Describe the first tick of a run's answers and of its rows; None if it answers from the first row on."""
     if options.since is None:
         return None
     calendar = query.catalog.calendar

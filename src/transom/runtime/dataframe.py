@@ -128,7 +128,7 @@ class SourceOpener:
     live: bool
 
     def row_counter(self, extent: Extent) -> CountRead:
-        """Return the function that makes Spark count the rows read from a source; a batch frame it leaves unchanged."""
+        """Return a function that makes Spark count a source's rows; in a replay it leaves the frame unchanged."""
         return self.counts.scan(extent.name) if self.live else uncounted
 
     def user_stream(self, extent: Extent) -> DataFrame | None:
@@ -155,7 +155,7 @@ def _open_sources(opener: SourceOpener) -> tuple[dict[str, DataFrame], dict[str,
 
 
 def _open_table(opener: SourceOpener, extent: Extent, *, followed: bool) -> DataFrame:
-    """Open a table or stored graph from the caller's DataFrame or its source; if `followed`, from its log of scans."""
+    """Open a table or stored graph; if `followed`, stream the row changes that its log of scans records."""
     spark, catalog, user_frame = opener.spark, opener.job.catalog, opener.user_frames.get(extent.name)
     if followed:
         return connectors.open_scans(spark, extent, catalog.folder, count=opener.row_counter(extent))
@@ -190,7 +190,7 @@ def _open_statements(opener: SourceOpener, extent: Extent) -> dict[str, DataFram
 
 
 def _without_rejected(frame: DataFrame, opener: SourceOpener, extent: Extent) -> DataFrame:
-    """Drop the rejected rows or messages of a batch, and record them; a live run drops and counts them in its plan."""
+    """Drop and record the rejected rows or messages of a batch; a live frame is unchanged, its plan drops them."""
     if opener.live or REJECT_REASON not in frame.columns:
         return frame
     if opener.rejected is not None:

@@ -145,7 +145,7 @@ class Running:
         self._release_lock()
 
     def _is_fenced(self) -> bool:
-        """Whether a newer run has taken over the checkpoint while this run holds the lock; `wait` then raises it."""
+        """Whether a newer run has taken over the checkpoint; the error is kept, and `wait` raises it."""
         try:
             self._lock.while_held(self._checkpoint.verify_epoch)
         except Fenced as error:
@@ -275,7 +275,7 @@ class Running:
         return folders
 
     def stop(self, patience: float = STOP_TIMEOUT) -> None:
-        """Stop between two micro-batches, so that a restart can resume.
+        """Stop the query between two micro-batches, or interrupt one that takes over `patience` seconds.
 
         A micro-batch that takes longer than `patience` seconds is interrupted and repeated at the next start.
         """
@@ -290,7 +290,7 @@ class Running:
         self._release_lock()
 
     def _explain_offsets(self) -> None:
-        """Add to the progress of an ended run what the offsets without a row are, as far as brokers can say."""
+        """Add to an ended run's progress the counts, by cause, of Kafka offsets that gave no row, if known."""
         progress = self.final_progress()
         if self._lost is None and self._fenced is None and not progress.offsets:
             try:

@@ -109,7 +109,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
 
 
 def shown_times(frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """An answer with `tick` as `simulate` shows it: the instant at which a tick begins, or its number without an epoch.
+    """Replace `tick` in an answer by the instant at which it begins, or by its number without an epoch.
 
     Files and servers keep the event time, which is the end of the tick.
     """

@@ -68,7 +68,7 @@ class RdfSemantics(Semantics):
         return NameResolver.of(self.query.syntax, self.query.catalog.rdf.prefixes)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Return the first text that yields a plan operator or function, or None; `extents` is ignored."""
+        """Return the span of the first query text that yields a plan operator or function, or None."""
         return operator_span(self.query.syntax, operator)
 
     def refusals(self) -> Mapping[Engine, Unsupported]:

@@ -43,7 +43,7 @@ class RowSemantics(Semantics):
         return stream if stream is not None and is_stream(self.query.optimized) else "windows"
 
     def operator_remarks(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
-        """Return what `explain` adds to an operator: its column names and the formula of its state.
+        """Return the column names that `explain` adds to an operator, and the formula that bounds its state.
 
         For other nodes of a plan, these are {} and None.
         """
@@ -52,7 +52,7 @@ class RowSemantics(Semantics):
         return {"columns": [str(attribute) for attribute in op.schema]}, bounds.operator_state(op)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Return the first text that yields a plan operator or reads one of `extents`, or None."""
+        """Return the span of the first query text that yields a plan operator or reads an extent, or None."""
         from transom.languages.locations import operator_span
 
         return operator_span(self.query.syntax, operator, extents)
@@ -64,7 +64,7 @@ class RowSemantics(Semantics):
         return RowResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
     def input_hints(self, inputs: Any) -> tuple[str, ...]:
-        """Return a hint for the time windows of which most equal the window before, as no row enters or leaves."""
+        """Return a hint to slide less often for each time window that mostly equals the window before it."""
         from transom.reference.limits import unchanged_windows
 
         hints = (
@@ -94,7 +94,7 @@ class RowSemantics(Semantics):
         return answer
 
     def _speed_remarks(self, inputs: Any) -> Iterator[Remark]:
-        """Warnings for speeds that no window of an empty answer has, because its rows have one and the same tick."""
+        """Yield a warning if every speed in an empty answer is NULL because each window has only one tick."""
         from transom.reference.evaluate import evaluate_window
 
         for op in walk(self.query.optimized):

@@ -68,7 +68,7 @@ class Semantics:
         return bounds.plan_state(self.query.optimized)
 
     def open_ticks(self, slack: int | None) -> int:
-        """Return how many ticks can be open at once: `slack`, by default the largest lateness plus one."""
+        """Return how many ticks can await the watermark at once: `slack`, or else the largest lateness + 1."""
         return max((extent.lateness for extent in self.sources), default=0) + 1 if slack is None else slack
 
     def physical_plan(
@@ -94,7 +94,7 @@ class Semantics:
         )
 
     def operator_remarks(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
-        """Return what `explain` adds to an operator, and the formula of its state; ({}, None) by default."""
+        """Return extra fields of an operator for `explain`, and its state formula; ({}, None) by default."""
         return {}, None
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
@@ -126,7 +126,7 @@ class Semantics:
         return ()
 
     def input_hints(self, inputs: Any) -> tuple[str, ...]:
-        """Return why an evaluation on these inputs takes long, and how it takes less; none by default."""
+        """Return hints why evaluation on these inputs takes long and how to shorten it; none by default."""
         return ()
 
     def check_format(self, form: str) -> None:
@@ -140,7 +140,7 @@ class Semantics:
     def lines(
         self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
     ) -> Iterator[str]:
-        """Yield the answer from `start` to `until` as lines of a format.
+        """Yield the answer from tick `start` to `until` as text lines in the format `form`, such as `csv`.
 
         With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.
         """

@@ -53,7 +53,7 @@ _PRODUCT_MODES = {
 def intervals_to_changes(
     node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Convert rows with validity intervals to insertions and retractions, and add a marker row for each window."""
+    """Convert validity intervals to insertions and retractions; add a row without values to mark each window."""
     cells = value_names(node.schema)
     if node.input.form is Form.SCANS:
         return scans.intervals_to_changes(node, frame, clock, run)
@@ -128,7 +128,7 @@ def suppress_unchanged(node: SuppressUnchangedExec, frame: DataFrame, run: Lower
 
 
 def _compare_windows(frame: DataFrame, report: str, schema: Schema, run: LoweringContext) -> DataFrame:
-    """Compare each window with the previous one in the stateful `change` machine.
+    """Compare each window with the one before in a stateful operator; `report` says which differences count.
 
     `report` is `both` for all changes, or `extended` for the windows that gained a row.
     """
@@ -211,7 +211,7 @@ def _relation_result(
 def _relation_input(
     node: CombineRelations, side: int, relation: PhysicalNode, frame: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Build the input of the stateful `product` machine for the left (0) or right (1) relation.
+    """Build the left (0) or right (1) input of the stateful `product` operator, which combines two relations.
 
     Rows whose NULL key cannot match are left out.
     """
@@ -233,7 +233,7 @@ def _relation_input(
 
 
 def changes_to_stream(node: ChangesToStream, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Sum the changes of equal rows per tick, and emit the rows that were inserted or retracted (`node.report`).
+    """Sum the changes of equal rows per tick; emit those inserted, or those retracted, as `node.report` says.
 
     Each copy of a row is a row of its own.
     """

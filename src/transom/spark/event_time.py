@@ -67,7 +67,7 @@ class TickTime:
         return -(-(self.origin_micros + tick * self.calendar.length) // 1000)
 
     def last_closed_tick(self, watermark: int) -> int:
-        """The last tick that is closed by a watermark, in milliseconds."""
+        """The last tick that a watermark, given in milliseconds, closes."""
         return (watermark * 1000 - self.origin_micros) // self.calendar.length
 
 

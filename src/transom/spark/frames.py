@@ -65,7 +65,7 @@ class LoweringContext:
     nodes: list[PhysicalNode] = field(default_factory=list)
 
     def until_last_row(self) -> LoweringContext:
-        """Return this context with `rows_until` as its last tick if it has none, for rows that become statements."""
+        """Return this context; if its last tick `until` is None, it becomes `rows_until` (for rows made RDF)."""
         return self if self.until is not None else replace(self, until=self.rows_until)
 
     @property
@@ -128,7 +128,7 @@ def _reads_terms(expression: Expression) -> bool:
 
 
 def _tag_column(tag: str, run: LoweringContext) -> Column:
-    """Return the column of a row's tag: `tick` or `index`."""
+    """Return the column with a row's tick number if `tag` is `tick`, otherwise its row number in the stream."""
     return run.time.tick_number() if tag == "tick" else F.col(INDEX)
 
 
@@ -144,7 +144,7 @@ def without_markers(frame: DataFrame) -> DataFrame:
 
 
 def select_computed(frame: DataFrame, carried: Sequence[Column], computed: Mapping[str, Column]) -> DataFrame:
-    """Select the columns `carried` and the `computed` ones by name; these may have the names of their inputs.
+    """Select the columns `carried` and the `computed` ones, whose new names may be those of input columns.
 
     The new columns get their names in a second projection. In one projection Spark would resolve a column in the body
     of a lambda to an earlier alias of that name, before it looks for it in the input (lateral column aliases).

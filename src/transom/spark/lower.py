@@ -77,7 +77,7 @@ from transom.spark.stateful.plan_labels import label_node
 
 
 def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
-    """Translate a node of a physical plan, with its inputs, to a Spark DataFrame; a live run labels it with its number.
+    """Translate a physical plan node and its inputs to a DataFrame; a live run labels it with a node number.
 
     `spark.frames` describes the columns.
     """

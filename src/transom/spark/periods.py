@@ -38,7 +38,7 @@ class _Shifts:
 
 @lru_cache(maxsize=64)
 def _shifts(days: LocalDays) -> _Shifts:
-    """Compress the table of a zone's days to shifts by block."""
+    """Compress a time zone's table of day starts: by how much each deviates from days of equal length."""
     table = days.table
     shifts = [begin - (table.first + n) * table.day for n, begin in enumerate(table.begins)]
     base = min(shifts)
@@ -57,12 +57,12 @@ def _shifts(days: LocalDays) -> _Shifts:
 
 
 def begin_of_date(days: LocalDays, date: Column) -> Column:
-    """The tick with which a date (days since 1970-01-01) begins; after the table, days have equal lengths."""
+    """The first tick of a local date (days since 1970-01-01); beyond the table, days have equal lengths."""
     table, shifts = days.table, _shifts(days)
     last_shift = table.begins[-1] - (table.first + len(table.begins) - 1) * table.day
 
     def begin(value: Column) -> Column:
-        """The tick with which a date begins."""
+        """The first tick of a local date, which is given as days since 1970-01-01."""
         shift = F.coalesce(_shift_of(table, shifts, value), F.lit(last_shift - shifts.base))
         return value * F.lit(table.day) + F.lit(shifts.base) + shift
 
@@ -70,7 +70,7 @@ def begin_of_date(days: LocalDays, date: Column) -> Column:
 
 
 def _bind(value: Column, body: Callable[[Column], Column]) -> Column:
-    """Build an expression of a value that is computed once, and is in the expression once, however often it is read.
+    """Apply `body` to a lambda variable for a value, so that Spark computes the value once.
 
     Without it, expressions within expressions would have thousands of nodes.
     """
@@ -78,7 +78,7 @@ def _bind(value: Column, body: Callable[[Column], Column]) -> Column:
 
 
 def _shift_of(table: DayTable, shifts: _Shifts, date: Column) -> Column:
-    """The shift of a date, without the base; NULL after the table."""
+    """How many ticks later a date starts than with equal days, less the minimum; NULL beyond the zone's table."""
     position = date - F.lit(table.first)
     block = div(position, BLOCK).cast("int")
     in_block = position - block.cast("bigint") * F.lit(BLOCK)
@@ -89,12 +89,12 @@ def _shift_of(table: DayTable, shifts: _Shifts, date: Column) -> Column:
 
 
 def _array(values: Sequence[int]) -> Column:
-    """A constant array, as one text: an array of literals would be thousands of expressions."""
+    """Build a constant array from one string, because a literal per value would be thousands of expressions."""
     return F.split(F.lit(",".join(map(str, values))), ",").cast("array<bigint>")
 
 
 def date_of_tick(days: LocalDays, tick: Column) -> Column:
-    """The local date (days since 1970-01-01) of a tick; an error for a tick after the table."""
+    """The local date (days since 1970-01-01) of a tick; the query fails for ticks beyond the zone's table."""
     table, shifts = days.table, _shifts(days)
     error = F.raise_error(F.lit(end_message(days.zone))).cast("bigint")
 
@@ -111,7 +111,7 @@ def date_of_tick(days: LocalDays, tick: Column) -> Column:
 
 
 def number_of_date(unit: PeriodUnit, days: LocalDays, date: Column) -> Column:
-    """The number of the period that contains a date."""
+    """The number of the day, week or month (`unit`) that contains a date; that of 1970-01-01 has number 0."""
     match unit:
         case PeriodUnit.DAY:
             if not (skipped := days.table.skipped):
@@ -128,7 +128,7 @@ def number_of_date(unit: PeriodUnit, days: LocalDays, date: Column) -> Column:
 
 
 def first_date_of(unit: PeriodUnit, days: LocalDays, number: Column) -> Column:
-    """The first date of a period."""
+    """The first date (days since 1970-01-01) of the day, week or month (`unit`) with this number."""
     match unit:
         case PeriodUnit.DAY:
             date = number
@@ -142,17 +142,17 @@ def first_date_of(unit: PeriodUnit, days: LocalDays, number: Column) -> Column:
 
 
 def begin_of_period(unit: PeriodUnit, days: LocalDays, number: Column) -> Column:
-    """The tick with which a period begins."""
+    """The first tick of the day, week or month (`unit`) with this number."""
     return begin_of_date(days, first_date_of(unit, days, number))
 
 
 def validity(slide: EveryPeriod, window_range: PeriodRange, tick: Column) -> tuple[Column, Column]:
-    """The first boundary whose window holds a tick, and the first later boundary whose window does not."""
+    """The first window boundary (a tick) whose window holds a tick, and the first later one that does not."""
     days, unit = slide.days, window_range.unit
     period = number_of_date(unit, days, date_of_tick(days, tick))
 
     def boundary(periods: int) -> Column:
-        """The first boundary after the end of the period that is `periods` later."""
+        """The first window boundary at or after the end of the period `periods` after that of the tick."""
         later = period + F.lit(periods)
         if unit is not slide.unit:
             later = number_of_date(slide.unit, days, first_date_of(unit, days, later))
@@ -162,18 +162,18 @@ def validity(slide: EveryPeriod, window_range: PeriodRange, tick: Column) -> tup
 
 
 def boundary_number(slide: EveryPeriod, tick: Column) -> Column:
-    """The number of the first boundary that is not before a tick."""
+    """The number of the calendar period that begins at the first window boundary not before a tick."""
     number = number_of_date(slide.unit, slide.days, date_of_tick(slide.days, tick - F.lit(1)))
     return _ceil_to(number + F.lit(1), slide.step)
 
 
 def at_or_after(slide: EveryPeriod, tick: Column) -> Column:
-    """The first boundary that is not before a tick."""
+    """The tick of the first window boundary (start of a calendar period) that is not before a tick."""
     return begin_of_period(slide.unit, slide.days, boundary_number(slide, tick))
 
 
 def boundaries_in_range(slide: EveryPeriod, first: Column, end: Column) -> Column:
-    """An array of the boundaries from tick `first` to before `end`."""
+    """An array of the window boundaries (starts of calendar periods) from tick `first` to before tick `end`."""
     low, high = boundary_number(slide, first), boundary_number(slide, end)
     numbers = F.sequence(low, high - F.lit(1), F.lit(slide.step).cast("bigint"))
     ticks = F.transform(numbers, lambda number: begin_of_period(slide.unit, slide.days, number))
@@ -181,7 +181,7 @@ def boundaries_in_range(slide: EveryPeriod, first: Column, end: Column) -> Colum
 
 
 def on_schedule(tick: Column, schedule: Schedule) -> Column:
-    """Whether a tick is one of a schedule with calendar periods."""
+    """Whether a tick is on a schedule: a multiple of a period, or a start of one of its calendar periods."""
     condition = F.lit(False)
     for period in schedule.periods:
         condition = condition | (tick % F.lit(period) == F.lit(0))

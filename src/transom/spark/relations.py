@@ -52,7 +52,7 @@ CARRIED = (VALID_FROM, VALID_TO, WINDOW, IS_ROW, COUNT, ORDER, INDEX)
 
 
 def filter_rows(node: Filter, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Keep the rows for which the predicate is true; window markers always pass."""
+    """Keep the rows for which a predicate is true, and the marker rows of windows (`is_row` is false)."""
     true = holds(node.predicate, node.input.schema, run)
     return frame.where(~F.col(IS_ROW) | true) if IS_ROW in frame.columns else frame.where(true)
 
@@ -116,7 +116,7 @@ def window_aggregate(
 
 
 def markers_and_rows(sums: DataFrame, cells: list[Column]) -> DataFrame:
-    """Emit a marker and a result row (columns `cells`) for each window of an aggregation without groups.
+    """Emit, per window without groups, a marker row (the window exists) and a result row (columns `cells`).
 
     Window 0, which means that the key has ended, has only a marker.
     """
@@ -263,7 +263,7 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
 
 
 def _prefixed_side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
-    """Prepare one input of a join: prefix all columns with `side`, and convert the start to a tick number."""
+    """Prefix all columns of a join's input with `side`; the start of its validity becomes a tick number."""
     start = run.time.tick_number() if TICK in frame.columns else F.col(VALID_FROM)
     names = [n for n in frame.columns if n not in (VALID_FROM, INDEX)]
     return frame.select(start.alias(f"{side}{VALID_FROM}"), *(F.col(n).alias(f"{side}{n}") for n in names))

@@ -45,7 +45,7 @@ class _JoinSide(NamedTuple):
 
 
 def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join rows with validity intervals and a changing table at each scan; pairs end at the next scan or earlier."""
+    """Join rows valid for an interval with a table, anew at each of its scans (reads); pairs end by the next."""
     sides = []
     for side, (relation, frame) in enumerate(((node.left, left), (node.right, right))):
         keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
@@ -78,7 +78,7 @@ def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame, run:
 def intervals_to_changes(
     node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Add window markers to the changes of a changing table: at the first tick and at every tick with changes."""
+    """Add marker rows (a window exists) to a table's changes, at the first tick and each tick with changes."""
     cells = value_names(node.schema)
     first = clock.where(run.time.tick_number() == F.lit(node.schedule.first)).select(TICK)
     ticks = frame.select(TICK).unionByName(first).dropDuplicates([TICK])
@@ -91,7 +91,7 @@ def intervals_to_changes(
 
 
 def _split_at_scans(frame: DataFrame, schedule: Schedule, run: LoweringContext) -> DataFrame:
-    """Split validity intervals at the scans of a table, and return the pieces as insertions and retractions.
+    """Split validity intervals at a table's scans (periodic reads); return insertions and retractions.
 
     Time before the first scan is dropped.
     """

@@ -176,7 +176,7 @@ def read_scans(node: ReadScans, run: LoweringContext) -> DataFrame:
 
 
 def _first_scan_at(version: Column, node: ReadTable | ReadScans) -> Column:
-    """The tick of the first scan at or after a version; FOREVER if there is none, NULL if the version is NULL."""
+    """The tick of a table's first scan at or after tick `version`; FOREVER if there is none, NULL for NULL."""
     if not node.schedule.periods:
         return F.when(version <= F.lit(node.schedule.first), F.lit(node.schedule.first)).when(
             version.isNotNull(), F.lit(FOREVER)

@@ -125,7 +125,7 @@ def window_markers(frame: DataFrame, clock: DataFrame, run: LoweringContext) -> 
 
 
 def row_window(node: RowWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Build windows of a number of rows in the stateful `window` machine, with a marker row per window.
+    """Build count-based windows of rows in the stateful `window` machine, with a marker row per window.
 
     `window` is the number of the window in its tick.
     """

@@ -39,7 +39,7 @@ class RowError(ValueError):
     """The error that an expected row does not fit the answer; `inner` is the number of the row in a window's list."""
 
     def __init__(self, message: str, inner: int | None = None, hint: str | None = None) -> None:
-        """Create an error about a row, or about the row `inner` of its list."""
+        """Create an error about an expected row, or about row `inner` (from 0) of the list that ends it."""
         super().__init__(message)
         self.inner = inner
         self.hint = hint
@@ -59,7 +59,7 @@ class RowFormat:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """The names of a row's values."""
+        """The names of a row's values in a test file: tags such as `tick`, then the answer's columns."""
         tags = TAGS[self.kind]
         return (*tags, f"[{', '.join(self.columns)}]") if self.kind in _NESTED else (*tags, *self.columns)
 
@@ -77,7 +77,7 @@ class RowFormat:
         return [row for row in rows if row[0] >= first]
 
     def _rdf_rows(self, answer: RdfAnswer) -> Iterator[list[Any]]:
-        """Yield the intervals of an answer; an interval without an end ends at `inf`."""
+        """Yield an RDF answer as rows of start tick, end tick (`inf` if there is none) and values."""
         for sequence in answer.sequences:
             members = [list(map(self._term, answer.terms(solution))) for solution in sequence.solutions]
             yield [sequence.start, _end(sequence.end), members]
@@ -93,7 +93,7 @@ class RowFormat:
         return None if value is None else abbreviate_term(value, self.prefixes)
 
     def key(self, row: object) -> Hashable:
-        """Return what two equal rows have in common; raise RowError if the row does not fit the answer."""
+        """Return a hashable key that equal rows share; raise RowError if the row does not fit the answer."""
         width = len(self.header)
         if not isinstance(row, list):
             raise RowError(f"{display_value(row)} is not a row", hint=f"write [{', '.join(self.header)}]")
@@ -115,7 +115,7 @@ class RowFormat:
         return (*kept, tuple(members) if self.kind == "sequences" else frozenset(Counter(members).items()))
 
     def _cell(self, value: object) -> Hashable:
-        """Return what two equal cells have in common; over RDF, the term as N-Triples."""
+        """Return a hashable key that equal values of a row share; for an RDF term, its N-Triples text."""
         if self.kind in ("solutions", "triples", "sequences") and value is not None:
             try:
                 return term_text(term(value), {**_XSD, **self.prefixes})
@@ -136,7 +136,7 @@ def difference(
 
 
 def _without(keys: Iterable[Hashable], others: Counter[Hashable]) -> list[int]:
-    """Return the positions of the keys that remain if each of the `others` removes one equal key."""
+    """Return the positions in `keys` that remain after each of the `others` has cancelled one equal key."""
     missing = []
     for position, key in enumerate(keys):
         if others[key]:
@@ -147,7 +147,7 @@ def _without(keys: Iterable[Hashable], others: Counter[Hashable]) -> list[int]:
 
 
 def _numbered(keys: Iterable[Any]) -> list[Hashable]:
-    """Add to each key its number among the keys of its tick."""
+    """Pair each key with its position, from 1, among the keys of the same tick (their first value)."""
     counts: Counter[Hashable] = Counter()
     numbered: list[Hashable] = []
     for key in keys:
@@ -157,7 +157,7 @@ def _numbered(keys: Iterable[Any]) -> list[Hashable]:
 
 
 def value_key(value: object) -> Hashable:
-    """Return what two equal values have in common: 1 and 1.0 are equal, 1, true and "1" are not, and NaN equals NaN."""
+    """Return a hashable key that equal values share: 1 equals 1.0, but neither true nor '1'; NaN equals NaN."""
     if isinstance(value, list):
         return ("list", *map(value_key, value))
     if isinstance(value, bool):
@@ -193,5 +193,5 @@ def _end(end: int | None) -> int | str:
 
 
 def _integer(lexical: str) -> int | None:
-    """Return the number that a text stands for, if it is an integer."""
+    """Return the integer that a text spells, or None for any other text."""
     return int(lexical) if lexical.lstrip("-").isdecimal() and lexical.isascii() else None

@@ -44,16 +44,16 @@ class CaseFile:
         return [QueryCase(self, number, case) for number, case in enumerate(self.entry.cases)]
 
     def line(self, path: KeyPath) -> int:
-        """Return the line, from 1, of an entry's name or, in a list, of the entry."""
+        """Return the line, from 1, of the YAML entry at `path`: of its key or, in a list, of the item."""
         return self.source_map.span(Location(path, key=isinstance(path[-1], str))).position(self.text)[0]
 
     def locate(self, error: TransomError, at: Location) -> TransomError:
-        """Let an error point to an entry of the file."""
+        """Set the position of an error to a YAML entry of the file, and return the error."""
         error.span, error.text, error.source = self.source_map.span(at), self.text, str(self.path)
         return error
 
     def error(self, message: str, at: Location, hint: str | None = None, detail: str | None = None) -> TransomError:
-        """Build the error that an entry of the file is wrong."""
+        """Build a CaseError whose position is an entry of the file."""
         return self.locate(CaseError(message, hint=hint, detail=detail), at)
 
 
@@ -72,7 +72,7 @@ class QueryCase:
 
     @property
     def path(self) -> KeyPath:
-        """The path of the case in the file."""
+        """The keys that lead to the case in the YAML file: `cases` and the index of the case."""
         return ("cases", self.number)
 
     @property
@@ -81,7 +81,7 @@ class QueryCase:
         return self.file.line(self.path)
 
     def at(self, *path: str | int) -> Location:
-        """Return the location of an entry of the case."""
+        """Return the location in the file of the YAML entry at `path` below the case."""
         return Location((*self.path, *path))
 
     def compile(self) -> Query[Any]:
@@ -101,7 +101,7 @@ class QueryCase:
             return compile(text, self.catalog(), parameters=parameters, name=str(file), language=entry.language)
 
     def _query_file(self) -> str:
-        """Return the query file of the case: the declared one, or the query beside the file with the same name."""
+        """Return the case's query file: the declared one, or the only one next to the test file with its name."""
         declared = self.entry.query_file or self.file.entry.query_file
         if declared is not None:
             return declared
@@ -130,7 +130,7 @@ class QueryCase:
         return Catalog.load(folder / (declared or "catalog.yaml"))
 
     def inputs(self, catalog: Catalog, path: KeyPath, entries: Mapping[str, Any]) -> dict[str, Any]:
-        """Return rows by extent as `Query.inputs` takes them: YAML has text as keys, and terms as SPARQL writes them.
+        """Convert rows in YAML, by source (extent), to the form that `Query.inputs` takes.
 
         `path` leads to the inputs in the case.
         """
@@ -157,7 +157,7 @@ class QueryCase:
         return rows_of
 
     def _check_names(self, at: Location, rows: Sequence[object], names: set[str]) -> None:
-        """Raise CaseError if a row that is a mapping has a column that its extent lacks."""
+        """Raise CaseError if a row written as a mapping has a key that is not in `names`, the columns."""
         for number, row in enumerate(rows):
             for column in row if isinstance(row, dict) else ():
                 if column not in names:
@@ -165,7 +165,7 @@ class QueryCase:
                     raise self.file.error(f"unknown column {quoted(column)}", at.then(number, column).at_key(), hint)
 
     def locate_row(self, error: DataError, paths: Sequence[KeyPath]) -> TransomError:
-        """Let the error of an input row point to that row; `paths` lead to the inputs in the case, in their order."""
+        """Set the position of an error to the input row it is about; `paths` lead to the lists of inputs."""
         if error.row is None:
             return self.file.locate(error, self.at())
         extent, number = error.row
@@ -180,7 +180,7 @@ class QueryCase:
 
 
 def term(value: object) -> object:
-    """Return a term of YAML as SPARQL writes it: 1.5 is a decimal there, and not a double."""
+    """Convert a YAML value to a term as SPARQL writes it: a float becomes text, as 1.5 is a decimal in SPARQL."""
     return repr(value) if isinstance(value, float) else value
 
 

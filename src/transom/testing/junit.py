@@ -47,6 +47,6 @@ def junit(outcomes: Mapping[Path, Sequence[Outcome]], errors: Mapping[Path, Tran
 
 
 def _problem(element: ElementTree.Element, kind: str, lines: Sequence[str]) -> None:
-    """Add a failure or an error to a case: its first line is the message."""
+    """Add a failure or an error (`kind`) to a JUnit test case; the first of `lines` is its message."""
     problem = ElementTree.SubElement(element, kind, message=escape_lines(lines[0]))
     problem.text = escape_lines("\n".join(lines))

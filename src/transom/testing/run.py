@@ -80,7 +80,7 @@ class Outcome:
         return lines
 
     def _time(self, row: Sequence[Any]) -> str:
-        """Return the instant of a row as text, if the catalog has an epoch."""
+        """Return a row's instant as text, after ` at `; empty if the catalog has no epoch."""
         return f" at {self.view.value(row[0])}" if self.view.calendar is not None and isinstance(row[0], int) else ""
 
 
@@ -117,7 +117,7 @@ def _run(case: QueryCase, spark: SparkSession | None) -> Outcome:
 
 
 def _run_refused(case: QueryCase, message: str) -> Outcome:
-    """Compile the query of a case that expects an error whose message contains a text."""
+    """Compile a case's query, which must fail, and check that the text of its error contains `message`."""
     at = f"{case.file.path}:{case.file.line((*case.path, 'error'))}"
     try:
         case.compile()
@@ -132,7 +132,7 @@ class _Runner:
     """Runs the query of a case over its rows."""
 
     def __init__(self, case: QueryCase, query: Query[Any], spark: SparkSession | None) -> None:
-        """Check that every stream of the query has rows in the case."""
+        """Read the rows of a case; raise CaseError if a stream that the query reads has no entry for them."""
         self.case, self.query, self.spark = case, query, spark
         self.rows = case.inputs(query.catalog, ("inputs",), case.entry.inputs)
         self.start = self._tick(case.entry.start, "start") or 0
@@ -156,21 +156,21 @@ class _Runner:
             raise self.case.file.error(f"Spark computes {name} and does not take its rows", at, hint)
 
     def _tick(self, value: Any, *path: str | int) -> int | None:
-        """Convert a time of the case, at `path`, to a tick."""
+        """Convert a time in the case, the entry at `path`, to a tick (unit of event time); None stays None."""
         try:
             return None if value is None else parse_time(value, str(path[-1]), self.query.catalog.calendar)
         except UsageError as error:
             raise self.case.file.error(error.message, self.case.at(*path), error.hint) from None
 
     def whole(self) -> Step:
-        """Answer the query over all rows."""
+        """Run the query over all rows of the case, and compare its answer with the expected rows."""
         until = self._tick(self.case.entry.until, "until")
         inputs = self._inputs(self.rows, until, [("inputs",)])
         answer, indexed = self._answer(inputs, until, ())
         return self._compare(("expected",), self.case.entry.expected, answer, indexed, 0)
 
     def batches(self) -> list[Step]:
-        """Answer the query after each batch, over the rows that have arrived by then."""
+        """Run the query after each batch, over all rows so far; compare each answer with the expected rows."""
         steps: list[Step] = []
         ends: list[int] = []
         rows, paths = dict(self.rows), list[KeyPath]([("inputs",)])
@@ -209,14 +209,14 @@ class _Runner:
         return steps
 
     def _inputs(self, rows: Mapping[str, Any], until: int | None, paths: Sequence[KeyPath]) -> Any:
-        """Check rows and put them in order; an error points to the row in the file."""
+        """Convert rows by source to the query's inputs, checked and in order; an error points to a row."""
         try:
             return self.query.inputs(rows, until, start=self.start)
         except DataError as error:
             raise self.case.locate_row(error, paths) from error.__cause__
 
     def _answer(self, inputs: Any, until: int | None, ends: Sequence[int]) -> tuple[Any, bool]:
-        """Answer the query, up to tick `until`; also return whether tuples have their index.
+        """Run the query up to tick `until`; return its answer, and whether its tuples have their index.
 
         On Spark the query runs as a stream, with a micro-batch up to each of the ticks `ends`.
         """

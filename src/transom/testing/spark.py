@@ -33,7 +33,7 @@ class BatchSplit(Split):
 def answer_on_spark(
     query: Query[Any], spark: SparkSession, inputs: Any, reference: Any, until: int | None, ends: Sequence[int]
 ) -> tuple[Any, bool]:
-    """Answer a query up to tick `until`, in micro-batches that end at the ticks `ends`; also return if it is numbered.
+    """Run a query in micro-batches up to each of `ends`; return its answer, and False if tuples lack an index.
 
     Without `ends`, all rows are one micro-batch. The `reference` answer tells how long the answer changes if there is
     no `until`. A query that reads no stream runs as a batch.

@@ -11,7 +11,7 @@ from transom.testing.run import Outcome, Step
 
 
 def updated_text(file: CaseFile, outcomes: Sequence[Outcome]) -> str:
-    """Return the text of a file in which the answers of cases that differ are the actual ones."""
+    """Return a test file's text in which the actual rows replace the expected ones where they differ."""
     text = file.text
     steps = [step for outcome in outcomes for step in outcome.steps if not step.agrees]
     for step in sorted(steps, key=lambda step: file.source_map.keys[step.path].start, reverse=True):
@@ -20,7 +20,7 @@ def updated_text(file: CaseFile, outcomes: Sequence[Outcome]) -> str:
 
 
 def _replace(file: CaseFile, text: str, step: Step) -> str:
-    """Replace the rows of one entry `expected`; entries after it in the file have been replaced before."""
+    """Replace the rows under one `expected` in a file's text; later ones must have been replaced before."""
     key = file.source_map.keys[step.path]
     value = file.source_map.span(Location(step.path))
     indent = " " * (key.position(file.text)[1] - 1)

@@ -27,7 +27,7 @@ from transom.algebra.state.formula import (
 
 
 def inner_state_bound(query: Operator) -> Formula:
-    """Return a bound on the rows that all inner queries, whose answers a query reads as sources, keep in state."""
+    """Return a bound on the rows in the state of all inner queries, whose answers `query` reads as sources."""
     return plus(*map(_source_state, composed_sources(query).values()))
 
 

@@ -83,7 +83,7 @@ class ConstructedStream(StreamReceive, ComposedSource):
 
 
 def iri_pattern(parts: tuple[str, ...], columns: tuple[str, ...]) -> Expression:
-    """Build the expression that forms an IRI from a row by joining fixed parts and the row's encoded columns.
+    """Build an expression for an IRI that joins fixed `parts` and the percent-encoded values of `columns`.
 
     The result is `parts[0]`, the encoded value of `columns[0]`, `parts[1]`, and so on.
     """

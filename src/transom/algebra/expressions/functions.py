@@ -41,7 +41,7 @@ class Signature(Record):
     repeats: bool = False
 
     def expand(self, count: int) -> tuple[Type, ...] | None:
-        """Return the parameter types for a call with `count` arguments; None if the signature takes another number."""
+        """Return the parameter types for a call with `count` arguments; None if that count does not fit."""
         if self.repeats and count >= len(self.arguments):
             return self.arguments + self.arguments[-1:] * (count - len(self.arguments))
         return self.arguments if count == len(self.arguments) else None
@@ -99,7 +99,7 @@ def _register(
 def _signature_per_type(
     kinds: Iterable[Type], count: int, result: Type | None = None, repeats: bool = False
 ) -> list[Signature]:
-    """Build one signature per type of `kinds`, with `count` parameters of that type.
+    """Build one signature per type of `kinds`: `count` parameters of it, and the result `result` or that type.
 
     Further arguments of the type are accepted if `repeats` is true. The result is `result`, or the type itself for
     None.
@@ -350,7 +350,7 @@ def widening_cost(source: Type, target: Type) -> int | None:
 
 
 def resolve(name: str, types: Sequence[Type]) -> tuple[Function, tuple[Type, ...], Type]:
-    """Choose the overload of a function for some argument types.
+    """Choose a function's cheapest overload for argument types; return function, parameter and result types.
 
     Returned are the function, the types to which the arguments are widened, and the result type. The cheapest signature
     wins. TypeProblem if no signature takes the types.

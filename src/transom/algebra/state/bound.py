@@ -25,7 +25,7 @@ class StateBound:
 
     @property
     def is_excessive(self) -> bool:
-        """Whether the bound is so large that hardly any run has memory for it."""
+        """Whether the bound is above MANY_ROWS, a billion rows, which is too much for almost any run."""
         return self.rows is not None and self.rows > MANY_ROWS
 
     def __str__(self) -> str:

@@ -9,14 +9,14 @@ from transom.algebra.windows import Bound, CoordinateRange, Every, OnRowCount, R
 
 
 def range_lookback(op: Window) -> int:
-    """Return how far a window's range can reach below the current tick (or coordinate value); 0 for other ranges."""
+    """Return how far a range of ticks, rows or distance reaches below the current value; 0 for other ranges."""
     if isinstance(op.range, PeriodRange) and isinstance(op.slide, EveryPeriod):
         return op.range.reach + op.slide.longest - 1
     return lookback(op, op.range.low) if isinstance(op.range, CoordinateRange) else 0
 
 
 def range_width(op: Window) -> int:
-    """Return the most ticks (or other coordinate values) in a window's range; 0 if its bounds are inverted."""
+    """Return the most ticks, row numbers or micrometres that a window's range covers; 1 for other ranges."""
     if isinstance(op.range, PeriodRange):
         return op.range.width
     if not isinstance(op.range, CoordinateRange):
@@ -26,7 +26,7 @@ def range_width(op: Window) -> int:
 
 
 def lookback(op: Window, bound: Bound) -> int:
-    """Return how far a bound of a window's range can lie below the current tick (or other coordinate value)."""
+    """Return how far an end of a window's range can lie below the current tick, row number or distance."""
     step, first = (op.slide.step, op.slide.first) if isinstance(op.slide, Every) else (1, 0)
     if isinstance(op.slide, OnRowCount):
         step, first = op.slide.step, op.slide.step
@@ -42,10 +42,10 @@ def lookback(op: Window, bound: Bound) -> int:
 
 
 def _offset_at_boundary(bound: Bound) -> int:
-    """Return a bound's distance from the current tick (or other coordinate value) at multiples of its step."""
+    """Return a bound's offset from the current tick, row number or distance, if that is a multiple of its step."""
     return bound.offset
 
 
 def range_span(op: Window, window_range: Range) -> int:
-    """Return the most ticks (or other coordinate values) from a range's lower bound up to the current one."""
+    """Return the most ticks, row numbers or micrometres from a range's lower bound to now; 1 for other ranges."""
     return lookback(op, window_range.low) + 1 if isinstance(window_range, CoordinateRange) else 1

@@ -73,13 +73,13 @@ class _NoReachError(Exception):
     """An operator that needs rows of any age."""
 
     def __init__(self, operator: Operator, why: str, *hints: str) -> None:
-        """Create the error of an operator that needs old rows, with the reason and hints that would bound it."""
+        """Create the error that `operator` needs rows of any age, with the reason `why` and hints for users."""
         super().__init__(why)
         self.reach = HistoryReach(None, why, type(operator).__name__, hints)
 
 
 def reach(plan: Operator, changing_tables: Collection[str] = ()) -> HistoryReach:
-    """Return how many ticks before T the rows of streams matter for the answers from T on.
+    """Return how many ticks before a tick T a run must read to answer correctly from T on, or why none suffice.
 
     `changing_tables` are the stored extents whose content may differ between two starts of the query.
     """
@@ -106,7 +106,7 @@ def gives_changes(plan: Operator) -> bool:
 
 
 def _check_start(op: Operator, changing_tables: Collection[str]) -> None:
-    """Raise _NoReachError if an operator's output depends on when the query started.
+    """Raise _NoReachError if an operator's output depends on when the query started, as row numbers do.
 
     Row numbers do, and a table that is scanned once.
     """
@@ -149,14 +149,14 @@ def _check_silent_keys(plan: Operator) -> None:
 
 
 def _needs_both_sides(op: Operator) -> bool:
-    """Whether an operator returns no rows if one of its inputs is empty."""
+    """Whether an operator returns no rows whenever one of its inputs is empty, as an inner join does."""
     if isinstance(op, RelationJoin):
         return op.join_type in (JoinType.INNER, JoinType.SEMI)
     return not isinstance(op, RelationUnion | RelationExcept)
 
 
 def _of_answers(plan: Operator) -> int:
-    """Return the reach of a plan's answers: of its rows or, for windows, of the windows that it creates."""
+    """Return how many ticks before an answer's tick the source rows that determine the answer can lie."""
     match plan:
         case Stream():
             return _of_rows(plan)
@@ -171,7 +171,7 @@ def _of_answers(plan: Operator) -> int:
 
 
 def _of_rows(op: Stream) -> int:
-    """Return how far before a row's tick the rows that determine it can lie."""
+    """Return how many ticks before a stream row's tick the source rows that determine the row can lie."""
     match op := narrow(op):
         case StreamAcquire() | StreamReceive():
             return 0
@@ -186,7 +186,7 @@ def _of_rows(op: Stream) -> int:
 
 
 def _of_windows(op: Windows) -> int:
-    """Return how far before a window's tick the rows that determine the window can lie."""
+    """Return how many ticks before a window's tick the source rows that determine the window can lie."""
     match op := narrow(op):
         case Window(input=StoredTable()):
             return 1  # the first tick of a run has a window that a longer run need not have
@@ -201,12 +201,12 @@ def _of_windows(op: Windows) -> int:
 
 
 def _of_part(op: Operator) -> int:
-    """Return the reach of an operator's input: its windows."""
+    """Return how many ticks before an input window the source rows that determine it can lie; else 0."""
     return _of_windows(op) if isinstance(op, Windows) else 0
 
 
 def _of_relation(op: Windows) -> int:
-    """Return how far before tick t the rows that determine the relation at t, which is the last window, can lie."""
+    """Return how many ticks before t the source rows that determine a relation's content at tick t can lie."""
     match op := narrow(op):
         case Values() | StoredGraph():
             return 1
@@ -223,12 +223,12 @@ def _of_relation(op: Windows) -> int:
 
 
 def _of_input(op: Window) -> int:
-    """Return the reach of the rows of the stream below a window."""
+    """Return how many ticks older than a window's input row its source rows can be; 0 if a table is the input."""
     return _of_rows(op.input) if isinstance(op.input, Stream) else 0
 
 
 def _window_age(op: Window) -> int:
-    """Return the most ticks that the last window of a key can be old while it is the current one."""
+    """Return how many ticks old a key's current window can be at most; raise _NoReachError without a limit."""
     match op.slide:
         case Every(step=step):
             return step - 1 if op.forget_after is None else max(step - 1, op.forget_after + 1)
@@ -243,7 +243,7 @@ def _window_age(op: Window) -> int:
 
 
 def _range_reach(op: Window) -> int:
-    """Return how far before its tick the content of a window, and whether it is created, depend on rows."""
+    """Return how many ticks back rows can affect the content of a window, or whether it is created."""
     match op.slide:
         case Every(coordinate=Coordinate.INDEX) | OnRowCount():
             raise _NoReachError(op, "windows are created by counting all rows since the query started")
@@ -259,7 +259,7 @@ def _range_reach(op: Window) -> int:
 
 
 def _part_reaches(op: Window) -> list[int]:
-    """Return the reach of each part of a window's range that has one; raise _NoReachError if none has."""
+    """List how many ticks back the time-bounded parts of a window's range reach; raise _NoReachError if none."""
     bounds: list[int] = []
     gap: _NoReachError | None = None
     for part in range_parts(op.range):
@@ -287,5 +287,5 @@ def _part_reaches(op: Window) -> list[int]:
 
 
 def _forget_hints(op: Window) -> tuple[str, ...]:
-    """Return advice on how to bound the state of a window by row count, which only a bound on its keys can do."""
+    """Return the hint to declare `forget_after`, which drops silent keys, for a window with keys; else no hint."""
     return (FORGET_HINT,) if op.key else ()

@@ -151,7 +151,7 @@ class _DeclarationParser:
         return _Token("word", self.text[name.start : end], name.start, end)
 
     def site(self) -> tuple[object, Location]:
-        """Parse a site, which is a number or quoted text; return it with its location in the catalog."""
+        """Parse the id of a site (a place with a sensor), a number or quoted text; return it and its location."""
         token = self.next
         at = self.location(token)
         self.position += 1

@@ -102,12 +102,12 @@ def region_line(name: str) -> str:
 
 
 def _short_name(name: str) -> str:
-    """Return a name that may be declared, for an example; NAME stands for a long or odd one."""
+    """Return a name as it is for use in an example, or NAME if it is long or no ASCII identifier."""
     return name if name.isidentifier() and name.isascii() and len(name) <= 40 else "NAME"
 
 
 def or_declare(word: str, candidates: Iterable[str], line: str) -> str:
-    """Return a hint for an unknown name of the catalog: the most similar one, or else the names and the `line`."""
+    """Return a hint for an unknown name: the most similar name, or else known names and `line`, a declaration."""
     names = list(candidates)
     if not names:
         return line

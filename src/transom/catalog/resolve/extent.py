@@ -195,7 +195,7 @@ def _check_declared_once(key: str, word: str, entry: ExtentEntry, at: Location) 
 
 
 def _site(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) -> str | None:
-    """Return the attribute that holds a reading's site, by default the `site` of a sensed stream; None if none does."""
+    """Return the attribute with a reading's site (place of a sensor), `site` by default if sensed; else None."""
     names = [attribute.name for attribute in schema]
     if entry.site is not None:
         _check_attribute(entry.site, names, at.then("site"))
@@ -204,7 +204,7 @@ def _site(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) ->
 
 
 def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]:
-    """Read a sensed stream's sites as values of the site attribute; raise EntryError if one is invalid or repeated."""
+    """Read a sensed stream's sites (places of sensors) as typed values; raise EntryError for an invalid list."""
     values: dict[Value, None] = {}
     holders = [attribute for attribute in schema if attribute.name == site]
     for declared, at in sites:
@@ -222,7 +222,7 @@ def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]
 def read_order(
     entry: ExtentEntry | RdfEntry, kind: ExtentKind, schema: Schema, sites: tuple[Value, ...], at: Location
 ) -> tuple[str, ...]:
-    """Return the declared attributes that order rows of one tick; raise EntryError if the extent cannot be ordered.
+    """Return the attributes that order rows of one tick; raise EntryError for a table or an extent with sites.
 
     A table and an extent with `sites` cannot.
     """

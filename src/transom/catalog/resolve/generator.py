@@ -76,7 +76,7 @@ def read_generator(extent: Extent, entry: GenerateEntry, at: Location, calendar:
 
 
 def _signal(extent: Extent, attribute: Attribute, entry: GenerateEntry, at: Location, calendar: Calendar) -> Signal:
-    """Return the signal that generates an attribute's values: the declared one, or a default for site and time."""
+    """Return the signal (value generator) declared for an attribute, or the default one of a site or time."""
     declared = entry.attributes.get(attribute.name)
     is_site = extent.kind is ExtentKind.SENSED and attribute.name == extent.site
     if declared is None:

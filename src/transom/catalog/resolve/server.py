@@ -259,7 +259,7 @@ def check_pushed(extent: Extent, at: Location) -> None:
 
 
 def _polled_attributes(extent: Extent) -> tuple[str, ...]:
-    """Return the attributes that are read from a device: all except the site."""
+    """Return the attributes that are read from a device: all except the one with the site (its place)."""
     return tuple(name for name in extent.names if name != extent.site)
 
 

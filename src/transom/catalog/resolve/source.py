@@ -270,7 +270,7 @@ def _row(extent: Extent, row: object, at: Location) -> Row:
 
 
 def _row_length(values: int, attributes: int) -> str:
-    """Return the message for a row that has more or fewer values than the extent has attributes."""
+    """Return the error message for a row whose number of values is not the extent's number of attributes."""
     counts = (
         f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in ((values, "value"), (attributes, "attribute"))
     )
@@ -286,6 +286,6 @@ def _tick(key: str | int, at: Location, calendar: Calendar) -> int:
 
 
 def _check_distinct_ticks(ticks: Mapping[int, object], versions: Mapping[str | int, object], at: Location) -> None:
-    """Raise EntryError if two versions of a table begin at the same tick, which their keys write differently."""
+    """Raise EntryError if two keys of table versions mean the same tick, such as a number and an instant."""
     if len(ticks) != len(versions):
         raise EntryError("two versions begin at the same tick", at.at_key(), "leave out one of the two")

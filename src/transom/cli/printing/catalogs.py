@@ -16,7 +16,7 @@ _UNIT_NAMES = {micrometres: name for name, micrometres in reversed(MICROMETRES.i
 
 
 def ticks_line(catalog: Catalog) -> str:
-    """Return the sentence about the length of a tick and the epoch."""
+    """Return a sentence that tells the length of a tick, and when tick 0 begins."""
     tick, calendar = catalog.calendar.describe(1), catalog.calendar
     epoch = f"tick 0 begins at {calendar.epoch:%Y-%m-%d %H:%M:%S} UTC" if calendar.has_epoch else "no epoch"
     return f"a tick is {tick}, {epoch}"
@@ -50,7 +50,7 @@ def other_lines(catalog: Catalog) -> Iterator[str]:
 
 
 def catalog_fields(catalog: Catalog) -> dict[str, Any]:
-    """Return what a catalog declares as values for JSON."""
+    """Convert a catalog to a dictionary for JSON: its tick, epoch, extents, regions and parameters."""
     calendar = catalog.calendar
     return {
         "catalog": catalog.name,
@@ -66,7 +66,7 @@ def catalog_fields(catalog: Catalog) -> dict[str, Any]:
 
 
 def _extent_fields(extent: Extent) -> dict[str, Any]:
-    """Return what a catalog declares about an extent as values for JSON."""
+    """Convert the declaration of an extent (source or table) to a dictionary for JSON."""
     return {
         "name": extent.name,
         "kind": str(extent.kind),
@@ -83,29 +83,29 @@ def _extent_fields(extent: Extent) -> dict[str, Any]:
 
 
 def _is_json(value: object) -> bool:
-    """Whether JSON has the type of a value."""
+    """Whether a value is None, a boolean, a number or a string, which JSON can represent as it is."""
     return value is None or isinstance(value, bool | int | float | str)
 
 
 def _joined(*parts: str) -> str:
-    """Join the parts of a meaning that are not empty."""
+    """Join texts by semicolons, leaving out the empty ones."""
     return "; ".join(part for part in parts if part)
 
 
 def _kind(extent: Extent) -> str:
-    """Return the kind of an extent; extents of statements are RDF streams or RDF graphs."""
+    """Return the kind of an extent as text: sensed, pushed or stored, or else RDF stream or RDF graph."""
     if extent.holds_statements:
         return "RDF stream" if extent.is_stream else "RDF graph"
     return str(extent.kind)
 
 
 def _iri_text(extent: Extent) -> str:
-    """Return the IRI by which queries name an RDF stream or graph."""
+    """Return the IRI of an RDF stream or graph in angle brackets, or `the default graph` if it has none."""
     return f"<{extent.iri}>" if extent.iri is not None else "the default graph"
 
 
 def _source_text(extent: Extent) -> str:
-    """Return where the rows of an extent come from."""
+    """Describe where the rows of an extent come from: its declared source, or else the caller's Python code."""
     return f"from {describe_source(extent.source)}" if extent.source is not None else "no source: give rows in Python"
 
 
@@ -145,7 +145,7 @@ def _box(region: Region) -> list[float]:
 
 
 def _region_text(region: Region) -> str:
-    """Describe a region by its surface and the coordinates between which it lies."""
+    """Describe a region: whether it is on the earth or on the plane, and the ranges of its coordinates."""
     left, bottom, right, top = (f"{coordinate:g}" for coordinate in _box(region))
     names = ("longitude", "latitude") if region.geodesic else ("x", "y")
     surface = "on the earth" if region.geodesic else "on the plane"

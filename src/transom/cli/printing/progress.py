@@ -21,7 +21,7 @@ class _DelayedLine:
     """A line with a step and the elapsed time, which appears after a delay and disappears at the end."""
 
     def __init__(self) -> None:
-        """Start the delay; nothing is shown before its end."""
+        """Start the timer after which the status line appears."""
         self._lock = threading.Lock()
         self._step = "starting"
         self._bar: Progress | None = None
@@ -31,14 +31,14 @@ class _DelayedLine:
         self._timer.start()
 
     def update(self, step: str) -> None:
-        """Set the step that the line shows."""
+        """Set the text of the status line, which names the current step."""
         with self._lock:
             self._step = step
             if self._bar is not None:
                 self._bar.update(self._bar.task_ids[0], description=step)
 
     def end(self) -> None:
-        """Remove the line, or cancel it if it has not appeared yet."""
+        """Remove the status line, or cancel its timer if it has not appeared yet."""
         self._timer.cancel()
         with self._lock:
             self._ended = True
@@ -46,7 +46,7 @@ class _DelayedLine:
                 self._bar.stop()
 
     def _show(self) -> None:
-        """Show the line, which Rich refreshes in a thread of its own; the timer calls this after the delay."""
+        """Show the status line, which a thread of Rich refreshes; the timer calls this after the delay."""
         from rich.console import Console
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
         from rich.text import Text
@@ -69,7 +69,7 @@ class _DelayedLine:
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str], None] | None]:
-    """Show a line about the block on stderr after two seconds; yield the function that sets its text.
+    """Show a status line on stderr if the block takes over two seconds; yield the function that sets its text.
 
     Nothing is shown, and None is yielded, if stderr is no terminal or the command is quiet.
     """

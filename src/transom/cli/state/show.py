@@ -59,7 +59,7 @@ def show_state(
 
 
 def state_lines(state: CheckpointState, key: str | None) -> Iterator[str]:
-    """Yield the lines that `state` prints for people."""
+    """Yield the lines of text that the command `state` prints: micro-batch, watermark, and state per plan node."""
     yield f"micro-batch {state.batch}, watermark {_instant(state.watermark)}"
     if not state.nodes:
         yield "the query keeps no state"
@@ -76,7 +76,7 @@ def state_lines(state: CheckpointState, key: str | None) -> Iterator[str]:
 
 
 def _usage(node: NodeState) -> str:
-    """Describe how many rows a node has in state, and its bound."""
+    """Describe how many rows a plan node has in state, and the bound on that number."""
     used = "an unknown number of" if node.used is None else f"{node.used:,}"
     if node.limit is not None:
         return f"{used} of at most {node.limit:,} rows"
@@ -84,7 +84,7 @@ def _usage(node: NodeState) -> str:
 
 
 def _entry(entry: StateEntry, columns: Sequence[str]) -> str:
-    """Describe one entry: its part, its side unless 0, its tick, its number of copies unless 1, and its values."""
+    """Describe a state entry: its part, number of its input or argument unless 0, tick, copies, and values."""
     parts = [entry.part]
     parts += [f"of side {entry.side}"] if entry.side else []
     parts += [f"at tick {entry.tick}"] if entry.tick is not None else []
@@ -103,7 +103,7 @@ _NAMED = ("row", "next row", "waiting")
 
 
 def to_json(state: CheckpointState, key: str | None) -> dict[str, Any]:
-    """Return what a query remembers in JSON values."""
+    """Convert the state in a checkpoint to a dictionary for JSON; with a `key`, the state entries are included."""
     return {
         "batch": state.batch,
         "watermark": _instant(state.watermark),
@@ -112,7 +112,7 @@ def to_json(state: CheckpointState, key: str | None) -> dict[str, Any]:
 
 
 def _node_json(node: NodeState, key: str | None) -> dict[str, Any]:
-    """Return what one node of the plan remembers in JSON values."""
+    """Convert the state of one plan node to a dictionary for JSON; with a `key`, its entries are included."""
     operators = []
     for stored in node.operators:
         entries: dict[str, Any] = {"id": stored.operator, "name": stored.name}

@@ -54,7 +54,7 @@ def read_beginning(
 
 
 def show_change(query: Query[Any], master: str | None, options: RunOptions) -> None:
-    """Print how the query differs from the one of the checkpoint, and what a rebuild would do."""
+    """Print how a query differs from the one of its checkpoint, and what `--on-change rebuild` would do."""
     from transom.cli.run import start_session
     from transom.runtime.beginning import describe_change
 

@@ -85,7 +85,7 @@ def diff(
 
 
 def read_checkpoint(checkpoint: Path) -> Remembered:
-    """Read what a checkpoint remembers; raise UsageError if PySpark is not installed."""
+    """Read what a checkpoint records about its query and run; raise UsageError if PySpark is not installed."""
     run_options()
     from transom.runtime.checkpoint.remembered import read_remembered
 
@@ -93,7 +93,7 @@ def read_checkpoint(checkpoint: Path) -> Remembered:
 
 
 def compare_with(query: Query[Any], remembered: Remembered, options: Any) -> tuple[Difference, ReplayPoint]:
-    """Plan a query without Spark, and compare it with what a checkpoint remembers."""
+    """Compare a query with the one of a checkpoint; also return the tick from which a new run must read rows."""
     from transom.runtime.upgrade.difference import compare, user_sources
     from transom.runtime.upgrade.replay_point import replay_point
 
@@ -105,7 +105,7 @@ def compare_with(query: Query[Any], remembered: Remembered, options: Any) -> tup
 
 
 def to_json(remembered: Remembered, difference: Difference, point: ReplayPoint) -> dict[str, Any]:
-    """Convert a difference to a JSON document."""
+    """Convert the comparison of a query with a checkpoint to a dictionary for JSON."""
     return {
         "resumes": difference.resumes,
         "made_by": dict(remembered.versions or {}),
@@ -121,7 +121,7 @@ def to_json(remembered: Remembered, difference: Difference, point: ReplayPoint) 
 
 
 def print_difference(remembered: Remembered, difference: Difference, point: ReplayPoint) -> None:
-    """Print a difference for people: the text, what changed, the state, and what a new checkpoint needs."""
+    """Print the comparison of a query with a checkpoint: text, changes, state, and what a new checkpoint needs."""
     from transom.runtime.checkpoint.fingerprint import versions_in_use
 
     if remembered.versions != versions_in_use():

@@ -36,7 +36,7 @@ class CsvRows:
     invalid: Sequence[InvalidRow]
 
     def note(self, path: str) -> str | None:
-        """Return the sentence about the invalid rows of the file `path`; None if there are none."""
+        """Return a sentence that counts the unreadable rows of the sampled file `path`; None without any."""
         if not self.invalid:
             return None
         first, total = self.invalid[0], len(self.rows) + len(self.invalid)
@@ -102,7 +102,7 @@ def _split(
 
 
 def _strange_cells(names: Sequence[str], records: Sequence[FileRecord], *, decimal_commas: bool) -> dict[int, str]:
-    """Return what is wrong with the rows that have a cell of another type than the rest of its column, by line.
+    """Map lines whose cell has another type than most of its column to a description of the problem.
 
     A column of numbers in which some cells have digits and letters, or leading zeros, is a column of codes.
     """
@@ -120,7 +120,7 @@ def _strange_cells(names: Sequence[str], records: Sequence[FileRecord], *, decim
 
 
 def _kinds(texts: Sequence[str], *, decimal_commas: bool) -> list[tuple[str, Callable[[str], bool]]]:
-    """List the types that most cells of a column may have: a name for messages, and the test of a cell."""
+    """List the candidate types for the cells of a column, each as a name for messages and a test of a cell."""
     form, parse = most_frequent_format(texts, len(texts))
     kinds: list[tuple[str, Callable[[str], bool]]] = [
         (_NUMBER, lambda text: is_number(text, decimal_commas=decimal_commas)),

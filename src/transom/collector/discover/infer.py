@@ -93,7 +93,7 @@ def parse_cell(cell: object, decimal: str = ".") -> object:
 
 
 def parse_number(cell: str, number: str) -> object:
-    """Convert the text `number` of a cell to a boolean, integer or float; without success, return the `cell`."""
+    """Convert `cell` to a boolean or, from its text `number` with a decimal point, a number; else return it."""
     if cell.lower() in ("true", "false"):
         return cell.lower() == "true"
     if _WHOLE.match(number):

@@ -110,7 +110,7 @@ def catalog_text(sample: Sample) -> str:
 
 
 def _near_time_note(columns: Columns, takes_format: bool) -> list[str]:
-    """Return a comment line about a column that probably has times but cannot be the time column, if any.
+    """Return a YAML comment on a column that seems to have times but cannot be the time column, or no line.
 
     `takes_format` says whether the source may have a `time_format`.
     """
@@ -221,7 +221,7 @@ def file_sample(pattern: str, folder: Path) -> Sample:
 
 
 def _invalid_lines(note: str | None, *, stored: bool) -> list[str]:
-    """Return the catalog line about rows that cannot be read; none if there are none, or if the source is a table."""
+    """Return the catalog line `invalid_rows: reject` if a stream's sample has unreadable rows, else no line."""
     if note is None or stored:
         return []
     return ["  invalid_rows: reject  # such rows are counted, and left out; with stop, the first one is an error"]

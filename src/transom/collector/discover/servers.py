@@ -110,7 +110,7 @@ def _sample_topic(servers: str, topic: str, options: Mapping[str, str]) -> Sampl
 
 
 def _source(lines: Sequence[str]) -> Kafka:
-    """Parse the YAML lines of a Kafka source as a catalog does, so that the sample can be read from that source."""
+    """Parse the YAML lines of a catalog's Kafka source to a Kafka object, from which a sample can be read."""
     only = ["extents:", "  it:", "    declare: pushed (x:string)", "    source:", *(f"      {line}" for line in lines)]
     source = Catalog.read("\n".join(only)).extents["it"].source
     if not isinstance(source, Kafka):

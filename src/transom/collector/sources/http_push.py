@@ -116,7 +116,7 @@ class HttpReceiver:
             raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, "the log cannot be written")
 
     async def _handle(self, request: HttpRequest, body: bytes) -> HttpResponse:
-        """Pass a POST request's message to the feed once, and respond when the message is in the log."""
+        """Queue a POST request's message for the log unless it is a duplicate; respond when it is in the log."""
         from transom.collector.sources.http_server import HttpError, HttpResponse
 
         loop = asyncio.get_running_loop()

@@ -123,7 +123,7 @@ class MqttSubscriber:
             self.problem = f"the connection broke: {code}"
 
     def _receive(self, client: Any, data: Any, message: Any) -> None:
-        """Pass a received message to the feed; an error is noted as the extent's problem."""
+        """Queue a received message for the log; an error is kept in `problem`, a text for the operator."""
         try:
             self._feed_message(client, message)
         except Exception as error:  # it would silently end the library's thread, and with it the extent

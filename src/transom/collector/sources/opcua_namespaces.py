@@ -13,11 +13,11 @@ class Namespaces:
     """The namespaces of one server whose indexes the catalog names, by their URIs in the first session."""
 
     def __init__(self) -> None:
-        """Create a map that no session has filled yet."""
+        """Create an empty map from namespace indexes in the catalog to URIs, which the first session fills."""
         self._first: dict[int, str | None] = {}
 
     def node_id(self, text: str, uris: Sequence[str]) -> str:
-        """Return the id of a node in a session in which the server lists its namespaces as `uris`.
+        """Convert a node id of the catalog to the namespace index in a session, whose namespaces are `uris`.
 
         Raises ValueError if the server has no such namespace, so that no value of another node is taken for it.
         """
@@ -40,5 +40,5 @@ def _index_of(uri: str, uris: Sequence[str]) -> int:
 
 
 def _unescaped(uri: str) -> str:
-    """Return a URI of a node id without the escapes of the characters ; and %, which separate and escape."""
+    """Return the namespace URI of an OPC UA node id with the escapes %3B and %25 decoded to ; and %."""
     return uri.replace("%3B", ";").replace("%3b", ";").replace("%25", "%")

@@ -259,7 +259,7 @@ def read_dates_as_text(connection: Any) -> None:
 
 
 def _is_known(row: Row, current_rows: Mapping[Row, int]) -> bool:
-    """Whether a row is among the table's rows when it was last read; False if the row cannot be hashed."""
+    """Whether the table had this row when it was last read; False if the row cannot be hashed."""
     try:
         return row in current_rows
     except TypeError:
@@ -267,7 +267,7 @@ def _is_known(row: Row, current_rows: Mapping[Row, int]) -> bool:
 
 
 def _portable_value(value: Any) -> object:
-    """Convert a database value to a type that files can hold too: dates and unknown types become text."""
+    """Convert a database value to a type that files also have: a date or an unusual type becomes text."""
     return value if value is None or isinstance(value, bool | int | float | str | datetime) else _text_value(value)
 
 

@@ -104,7 +104,7 @@ def read_csv_lines(path: str, delimiter: str = ",") -> Iterator[FileRecord | Inv
 
 
 def with_zone(cell: object, zone: LocalTimes | None) -> object:
-    """Convert the text of a local time in a zone to its instant; return anything else, such as a tick, unchanged.
+    """Convert an ISO 8601 local time in `zone` to its instant; return anything else, such as a tick, unchanged.
 
     HintedError if the zone skips the local time, or has it twice.
     """

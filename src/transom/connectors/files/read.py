@@ -94,7 +94,7 @@ def read_versions(
     folder: Path | None,
     until: int | None = None,
 ) -> list[TableVersion]:
-    """Read the versions of a table up to tick `until` (None: all).
+    """Read a table's versions (its content from a tick on) up to tick `until` (None: all) from files.
 
     There is one version per file, one per tick of the rows, or a single one from tick 0.
     """
@@ -124,7 +124,7 @@ def rows_of_file(
     read: Callable[[object, Type], Value] | None = None,
     rejected: list[RejectedMessage] | None = None,
 ) -> Iterator[SourceRow]:
-    """Read the rows of a file and convert their values with `read`.
+    """Read a file's rows, and convert values with `read` (None: the usual function for the file's format).
 
     Ticks come from the column `time`. Without one they are 0, or DataError is raised if `time_required`. DataError as
     well if an attribute has no column, or if a value does not fit its type; but if the source rejects invalid rows,
@@ -235,7 +235,7 @@ def _rejected_row(origin: Origin, reason: RejectReason, detail: str, text: str) 
 
 
 def _time_value(value: object, source: Files | FileVersions, origin: Origin, column: str) -> object:
-    """Return a row's value of a time column: ISO 8601 text if the catalog declares another format, UTC if a zone.
+    """Convert a time cell: to ISO 8601 if the source has a time format, to an instant if it has a time zone.
 
     DataError if it does not have that format, or if it is not exactly one instant in the zone.
     """
@@ -257,7 +257,7 @@ def _time_value(value: object, source: Files | FileVersions, origin: Origin, col
 def column_index(
     column: str, columns: list[str], path: str, extent: Extent, hint: str | None = None, *, name: str | None = None
 ) -> int:
-    """Return the number, from 0, of a file's column for an attribute; raise DataError if it is missing or occurs twice.
+    """Return the index of a file's column for an attribute; raise DataError if it is missing or occurs twice.
 
     `name` is the attribute, or None for the time; `hint` is the remedy in the error.
     """
@@ -284,7 +284,7 @@ def column_index(
 
 
 def _value(record: FileRecord, index: int, columns: list[str], origin: Origin) -> object:
-    """Return the value of a column, by its number from 0, in a record; raise DataError if a JSON object lacks it."""
+    """Return the value at a column's index in a file's record; raise DataError if a JSON object lacks it."""
     value = record.values[index]
     if value is MISSING:
         raise origin.error(f"no value for {columns[index]}", "write null where there is no value")

@@ -99,7 +99,7 @@ def stream(
 def table(
     spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
 ) -> DataFrame:
-    """Read the files of a table as a Spark DataFrame of versions and attributes.
+    """Read a table's files as a DataFrame of its rows, each with the tick from which it is valid (`version`).
 
     Its columns are the tick `version`, attributes `c0`, ... and, if `with_order`, `row_order`. `version` is the tick
     from which a row is valid; `row_order` orders the rows of a version.

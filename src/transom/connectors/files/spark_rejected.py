@@ -25,7 +25,7 @@ def invalid_reason(scan: FileScan, part: FilePart, names: Sequence[str]) -> Colu
 
 
 def rejected_columns(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[Column]:
-    """Build the columns of a frame that says which rows are rejected: the reason, and in a replay also the place.
+    """Build the columns on rejected rows: the reason and, in a replay, also file and line, detail and order.
 
     These are `origin` and `detail` for messages, and `origin_order`, which sorts rejected rows by file and line.
     `names` are the columns of the frame.
@@ -55,7 +55,7 @@ def quoted_text(text: Column) -> Column:
 
 
 def cell_problem(names: Sequence[str], cell: str, usual: str) -> Column:
-    """Build the text about an invalid cell: what is wrong with a local time, else the `usual` problem.
+    """Build the text of what is wrong with a cell: the problem of its local time if there is one, else `usual`.
 
     `cell` is the number of an attribute, or `t` for the time; `names` are the columns of the frame.
     """
@@ -64,7 +64,7 @@ def cell_problem(names: Sequence[str], cell: str, usual: str) -> Column:
 
 
 def problem_column(cell: str) -> str:
-    """Return the name of the column with the problem of a local time: that of an attribute number, or of `t`."""
+    """Return the name of the column with the problem of a local time: `p` and `cell`, an index or `t` (time)."""
     return f"p{cell}"
 
 

@@ -77,7 +77,7 @@ class FileScan:
 
     @property
     def time_problem(self) -> str:
-        """What messages say of a time that cannot be read."""
+        """The text that error messages use about a time that cannot be read."""
         if self.time_format is None:
             return "is neither a tick nor an instant"
         return f"is not written as {self.time_format.text}"
@@ -158,7 +158,7 @@ def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
 
 
 def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | None) -> FilePart:
-    """Build the part for files that only Spark can access (s3://...); `since` is the tick of a table version, or None.
+    """Build the group of files at a remote pattern (s3://...); `since` is a table version's tick, or None.
 
     `since` is the tick from which their rows are valid; None if the rows have ticks themselves.
     """
@@ -178,7 +178,7 @@ def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | 
 
 
 def load_files(scan: FileScan, part: FilePart, form: str, **options: str) -> DataFrame:
-    """Load the files of a part with Spark's data source `form`, such as text; as a stream if the scan is live."""
+    """Load a group of files with Spark's data source `form`, such as text; as a stream if the scan is live."""
     if not scan.live:
         reader = scan.spark.read.format(form).options(recursiveFileLookup="true", **options)
         return reader.load(list(part.paths))
@@ -199,5 +199,5 @@ def file_path() -> Column:
 
 
 def has_site_order(extent: Extent) -> bool:
-    """Whether the rows of one tick are ordered by site (S37), which holds for sensed sources that declare sites."""
+    """Whether a source is sensed (polled at listed sites, that is places), so that site orders a tick's rows."""
     return extent.kind is ExtentKind.SENSED and extent.site is not None and bool(extent.sites)

@@ -30,7 +30,7 @@ def exponential(draw: Draw, mean: float) -> float:
 
 
 def weighted_index(draw: Draw, weights: Sequence[float]) -> int:
-    """Choose an item at random, each as probable as its weight, and return its number from 0."""
+    """Choose an index into `weights` at random, each as probable as its weight, and return it."""
     remaining = draw() * math.fsum(weights)
     last = 0
     for index, weight in enumerate(weights):

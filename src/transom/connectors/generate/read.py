@@ -30,12 +30,12 @@ def read_generated(extent: Extent, source: Generator, calendar: Calendar, until:
 
 
 def _readings(extent: Extent, source: Generator, calendar: Calendar, site: Value, until: int) -> Iterator[SourceRow]:
-    """Generate the rows of one site of a sensed source: one at each acquisition tick up to `until`."""
+    """Generate the rows of one site of a source that is read every `extent.every` ticks, up to tick `until`."""
     return _rows(extent, source, calendar, site, range(0, until + 1, extent.every or 1))
 
 
 def _arrivals(extent: Extent, source: Generator, calendar: Calendar, until: int) -> Iterator[SourceRow]:
-    """Generate the rows of a pushed source up to tick `until`; raise UsageError if the catalog declares no arrivals."""
+    """Generate a pushed (unscheduled) source's rows up to `until`; raise UsageError if it has no arrivals."""
     if source.arrivals is None:
         raise UsageError(f"nothing says when rows of {extent.name} arrive", hint="give arrivals: {every: 5 s}")
     ticks = arrival_ticks(source.arrivals, make_draw(source.seed, extent.name, "", _ARRIVALS), until)
@@ -45,7 +45,7 @@ def _arrivals(extent: Extent, source: Generator, calendar: Calendar, until: int)
 def _rows(
     extent: Extent, source: Generator, calendar: Calendar, site: Value, ticks: Iterable[int]
 ) -> Iterator[SourceRow]:
-    """Generate a row of one site (None: no sites) for each tick, except in gaps.
+    """Generate a row for each tick, except in gaps; `site` is the place of measurement (None: no sites).
 
     `site` is None for a pushed extent. Gaps do not change the values of other rows: missing rows draw theirs, too.
     """

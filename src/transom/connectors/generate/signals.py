@@ -90,7 +90,7 @@ def _sine(setting: SineSignal, draw: Draw) -> Callable[[int], float]:
 
 
 def _rounded(values: Callable[[int], float], kind: Type) -> NextValue:
-    """Round the values of a generator, to integers or six decimals, as finer digits may differ between machines."""
+    """Return the function `values` with results rounded to integers or six decimals, the same on all machines."""
 
     def rounded(tick: int) -> Value:
         """Return the next value of the generator, rounded and converted to the attribute's type."""

@@ -62,7 +62,7 @@ def stream(
 
 
 def _check_age(extent: Extent, tick: int) -> None:
-    """Raise DataError if a live generator would have to begin with too many ticks, those from 0 to `tick`."""
+    """Raise DataError if `tick` is too large for a live generator, which generates all rows from tick 0 on."""
     if tick > LONGEST:
         message = f"{extent.name} would be generated from tick 0 to now, which are {tick} ticks"
         raise DataError(message, hint="set `epoch` in the catalog to a time not long ago, or give until")

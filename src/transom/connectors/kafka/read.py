@@ -106,7 +106,7 @@ def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[SourceR
 
 
 def last_tick(extent: Extent, source: Kafka, calendar: Calendar) -> int | None:
-    """Return the last tick that a row may have now; a later row is ahead of time. None means no limit.
+    """Return the latest tick that a row may have now before it is rejected as ahead of time; None: no limit.
 
     There is no limit for sources without dead letters.
     """

@@ -19,7 +19,7 @@ _LINE = re.compile(r"(\d{16}) (\d{10})")
 
 
 def read_index(folder: Path) -> dict[int, int]:
-    """Read the index file of a log: the number of entries in each segment, by the number of its first entry.
+    """Read a log's index file; return the entry count of each segment by the number of its first entry.
 
     Without the file, the result is empty.
     """

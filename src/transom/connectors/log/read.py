@@ -50,7 +50,7 @@ def _log_location(log: LogLocation, folder: Path | None) -> Path | KafkaTopic:
 def _entries(
     extent: Extent, location: Path | KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[str, int, dict[str, object]]]:
-    """Yield the entries of a log as (source, number, values of `columns`); raise DataError if entries are missing."""
+    """Yield a log's entries as (file or topic, entry number, values); raise DataError if entries are missing."""
     if isinstance(location, KafkaTopic):
         yield from topic_records(extent, location, columns)
         return
@@ -79,7 +79,7 @@ def _entries(
 
 
 def read_changes(extent: Extent, log: LogLocation, folder: Path | None, until: int | None = None) -> list[TableVersion]:
-    """Read the versions of a scanned table, up to tick `until` (None: all), from the row changes in its log."""
+    """Rebuild a polled SQL table's versions, up to tick `until` (None: all), from the row changes in its log."""
     current_rows: dict[int, Row] = {}
     rows_by_tick: dict[int, tuple[Row, ...]] = {}
     numbers_by_row: dict[object, list[int]] = {}
@@ -101,7 +101,7 @@ def read_changes(extent: Extent, log: LogLocation, folder: Path | None, until: i
 def _scan_changes(
     extent: Extent, location: Path | KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[int, int, str, Row]]:
-    """Yield the insertions, deletions and heartbeats in a scanned table's log, as (tick, number, kind, row)."""
+    """Yield insertions, deletions and heartbeats in a polled table's log as (tick, entry number, kind, row)."""
     for source, number, entry in _entries(extent, location, columns):
         kind, tick = str(entry["_kind"]), entry["_tick"]
         if kind in ("row", "left", "beat") and isinstance(tick, int):

@@ -167,7 +167,7 @@ class SegmentLog:
         return str(self.folder)
 
     def append(self, entries: Sequence[LogRecord], read: int | None = None) -> None:
-        """Append entries to the log, all or none; when this returns, they survive a power failure.
+        """Append all entries durably, or none; `read` is how many readings and messages arrived for them.
 
         `read` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do not
         add up.
@@ -186,7 +186,7 @@ class SegmentLog:
             raise DataError(f"cannot write the log {self.folder}", detail=_os_error_text(error), hint=hint) from None
 
     def _append(self, entries: Sequence[LogRecord], read: int | None) -> None:
-        """Write entries as one segment under a temporary name, and publish it by renaming."""
+        """Write entries as one segment (Parquet file) under a temporary name, and publish it by renaming."""
         wait = self._last_append + self.segment_interval - time.monotonic()
         if wait > 0:
             time.sleep(wait)
@@ -228,7 +228,7 @@ class SegmentLog:
         self._unflushed = False
 
     def recent_outcomes(self, limit: int) -> Iterator[MessageOutcome]:
-        """Yield whether recent messages, which may be delivered again, were accepted or rejected.
+        """Yield the outcomes of recent messages, if possible at least `limit`, to recognise redelivered ones.
 
         It reads the last segments, at most `_SEGMENTS`, until they have enough. There are at least `limit` if the log
         has so many. A token identifies a message that is sent again.
@@ -296,7 +296,7 @@ def _latest(meta: pq.FileMetaData) -> int:
 
 
 def _totals(meta: pq.FileMetaData, first: int) -> LogTotals:
-    """Return the counts of a log, from the metadata of its last segment; without them, it is counted from `first`."""
+    """Return a log's counts from the metadata of its last segment; if it has none, zeros from entry `first` on."""
     recorded = (meta.metadata or {}).get(_TOTALS)
     return LogTotals.from_json(None if recorded is None else json.loads(recorded), first)
 

@@ -51,7 +51,7 @@ def stream(
 
 
 def table(spark: SparkSession, extent: Extent, log: LogLocation, folder: Path | None) -> DataFrame:
-    """Read a scanned table from its log as a Spark DataFrame of rows with their validity.
+    """Read the log of a polled SQL table as a DataFrame of rows, each with its first tick and its end tick.
 
     A row with attributes `c0`, ... is valid from tick `version` up to before tick `gone`.
 
@@ -93,7 +93,7 @@ def scans(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read the row changes in a scanned table's log as a streaming DataFrame.
+    """Read the inserted (+1) and deleted (-1) rows in a polled SQL table's log as a streaming DataFrame.
 
     Its columns are the tick `version`, +1 or -1, and the attributes. A micro-batch reads `files_per_batch` files;
     `count` counts the rows.

@@ -136,7 +136,7 @@ class TopicLog:
         self.totals.check(str(self.location))
 
     def append(self, entries: Sequence[LogRecord], read: int | None = None) -> None:
-        """Append entries to the log in one Kafka transaction; when this returns, they are committed.
+        """Append entries in a committed Kafka transaction; `read` readings and messages arrived for them.
 
         `read` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do not
         add up. Waits at most `_SHOWN` seconds until readers can see them.
@@ -237,7 +237,7 @@ class TopicLog:
         )
 
     def recent_outcomes(self, limit: int) -> Iterator[MessageOutcome]:
-        """Yield whether recent messages, which may be delivered again, were accepted or rejected.
+        """Yield the outcomes of recent messages, if possible at least `limit`, to recognise redelivered ones.
 
         There may be more than `limit`. It searches at most the last `_FURTHEST` times `limit` messages. There are at
         least `limit` if the log has so many. A token identifies a message that is sent again.
@@ -276,7 +276,7 @@ _FURTHEST = 8
 
 
 def _message_outcomes(extent: Extent, message: Any) -> list[MessageOutcome]:
-    """Return whether the message of a log entry was accepted or why it was rejected; an empty list without a token.
+    """Return the outcome (token, reject reason or None, detail) of a log entry in a list; empty without token.
 
     A token identifies a message that is sent again.
     """

@@ -39,7 +39,7 @@ class LogTotals(NamedTuple):
     first: int = 0
 
     def after(self, entries: Iterable[LogRecord], read: int | None) -> LogTotals:
-        """Add log entries, for which `read` readings and messages arrived; None if nobody counts them."""
+        """Return the counts with `entries` added, for which `read` readings arrived (None: as many as these)."""
         outcomes = count_entries(entries)
         arrived = outcomes.total() if read is None else read
         return LogTotals(self.read + arrived, dict(Counter(self.outcomes) + outcomes), self.first)
@@ -50,13 +50,13 @@ class LogTotals(NamedTuple):
 
     @staticmethod
     def from_json(values: Mapping[str, Any] | None, first: int) -> LogTotals:
-        """Read counts from their JSON values; a log of an earlier version has none, and is counted from `first` on."""
+        """Read the counts from JSON; None, from a log of an earlier version, gives zeros from entry `first`."""
         if values is None:
             return LogTotals(first=first)
         return LogTotals(values["read"], values["outcomes"], values["first"])
 
     def check(self, log: str) -> None:
-        """Raise LostRows if the numbers of a log do not add up."""
+        """Raise LostRows unless as many readings arrived as the log has rows, rejections and missed readings."""
         missing = self.read - sum(self.outcomes.values())
         if missing:
             raise LostRows(

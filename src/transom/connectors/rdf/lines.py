@@ -66,7 +66,7 @@ def _line_quads(format: str, line: bytes) -> list[Quad]:
 
 
 def _wrong_times(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectError]:
-    """Return the lines whose time is not valid, or differs from the time that an earlier line states."""
+    """Return the errors, by line number, of times that are invalid or differ from the subject's earlier time."""
     rejected: dict[int, RejectError] = {}
     ticks: dict[IRI | BlankNode, int] = {}
     for number, quad in quads.items():
@@ -80,7 +80,7 @@ def _wrong_times(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectE
 
 
 def _without_time(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectError]:
-    """Return the lines whose statements have no time, unless all statements of the file take its only time."""
+    """Return the errors, by line number, of statements without a time; none if the file states just one time."""
     stated = reader.stated_ticks(quads.values())
     if len(set(stated.values())) == 1:
         return {}
@@ -90,7 +90,7 @@ def _without_time(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, Reject
 def _lines_without_time(
     stated: dict[IRI | BlankNode, int], quads: dict[int, Quad]
 ) -> Iterator[tuple[int, RejectError]]:
-    """Yield each line of which neither the graph nor the subject has a time."""
+    """Yield line number and error of each statement whose graph and subject both have no time in `stated`."""
     for number, quad in quads.items():
         if quad.triple.subject not in stated and (quad.graph is None or quad.graph not in stated):
             yield number, RejectError(RejectReason.TIME, f"no time of {quad.triple}")

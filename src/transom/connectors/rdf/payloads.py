@@ -110,7 +110,7 @@ class RdfReader:
         return quads
 
     def stated_ticks(self, quads: Iterable[Quad]) -> dict[IRI | BlankNode, int]:
-        """Return each subject's tick, as the time predicate states it; raise RejectError if one has two."""
+        """Return each subject's tick, stated by the time predicate; raise RejectError if a subject has two."""
         ticks: dict[IRI | BlankNode, int] = {}
         for quad in quads if self.time is not None else ():
             if quad.triple.predicate.value != self.time:

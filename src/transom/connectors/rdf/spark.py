@@ -137,7 +137,7 @@ def statement_rows(decoded: DecodedStatements, *, local: bool) -> Iterator[Seque
 
 
 def _by_subject(decoded: DecodedStatements) -> Iterator[tuple[int, int, list[dict[str, object]]]]:
-    """Group the statements of a message by tick and subject, as (number of the first, tick, all statements)."""
+    """Group a message's statements by tick and subject; yield (first statement's number, tick, statements)."""
     groups: dict[tuple[int, str], tuple[int, list[dict[str, object]]]] = {}
     for number, (tick, (s, p, o)) in enumerate(decoded.statements, decoded.first):
         groups.setdefault((tick, s), (number, []))[1].append({"s": s, "p": p, "o": o, "row": number})
@@ -146,7 +146,7 @@ def _by_subject(decoded: DecodedStatements) -> Iterator[tuple[int, int, list[dic
 
 
 def parse_payloads(frame: DataFrame, reader: RdfReader, payload: str = "payload", time: str | None = "t") -> DataFrame:
-    """Decode the RDF messages in a Spark DataFrame to rows `tick position s p o g`, one per statement.
+    """Decode RDF messages in column `payload` to a row (tick, position, s, p, o, g) per statement or rejection.
 
     The messages are in the column `payload`, their times in `time`. `position` is the position of a statement in its
     message, and `g` is NULL for the default graph. `time` is the column with a message's time, as a tick, a timestamp
@@ -164,7 +164,7 @@ def parse_payloads(frame: DataFrame, reader: RdfReader, payload: str = "payload"
 
 
 def only_statements(frame: DataFrame, name: str | None = None) -> DataFrame:
-    """Select the statements from the result of `parse_payloads`; with `name`, rejected messages are counted.
+    """Select the statements in a result of `parse_payloads`; `name` is a Spark observation counting rejections.
 
     The counts per reason are observed metrics.
     """

@@ -85,7 +85,7 @@ from transom.model.types import Value
 def translate(
     query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: StreamViews = unsupported_view
 ) -> Translation:
-    """Translate a CQL query to a plan; `parameters` are values of names, `views` plans sources that are queries."""
+    """Translate a CQL query to a plan with given parameter values; `views` plans sources defined by queries."""
     translator = _CqlTranslator(catalog, parameters=ParameterValues(parameters or {}, catalog.parameters), views=views)
     plan = translator.query(query)
     if not is_stream(plan):
@@ -390,7 +390,7 @@ class _CqlTranslator(SelectTranslator):
         return SourceItem(source, plan, visible, window_translator)
 
     def record_position(self, query: Select, items: Sequence[SourceItem], columns: Sequence[Output]) -> None:
-        """If a SELECT outputs all coordinates of a source, record them as its position, for outer queries."""
+        """Record a SELECT's position, for outer queries, if it outputs all coordinates of one of its sources."""
         for item in items:
             position = item.output_position(columns)
             if position is not None and query not in self.positions:

@@ -180,7 +180,7 @@ class WindowTranslator:
         return translated
 
     def range_ticks(self, window: syntax.WindowClause) -> int | None:
-        """Return the ticks of a window's range of time, or None if they are 0 or there is another range (C7).
+        """Return the ticks of a window whose only range is a positive length of time; None for other windows.
 
         None also if the only range is not of time.
         """
@@ -228,7 +228,7 @@ class WindowTranslator:
         return domain
 
     def non_overlapping_window(self, window: syntax.WindowClause, slide: int) -> str | None:
-        """Return the text of `window`, shortened so that windows `slide` ticks apart do not overlap, or None.
+        """Return `window` as text with a range so short that windows do not overlap; None if no unit is exact.
 
         It is None if no unit of time is exact.
         """

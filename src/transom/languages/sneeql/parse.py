@@ -96,7 +96,7 @@ def _advice(failure: Failure) -> str | None:
 
 
 def _whole_number_hint(failure: Failure) -> str:
-    """Return a hint for a window that has something else where a whole number must be."""
+    """Return the hint that a whole number is expected in a window, and from which minimum."""
     least = " of at least 1" if failure.before.upper().endswith(("SLIDE", "SCAN")) else ""
     if "." in failure.word:
         return f"expected a whole number{least}; use a smaller unit for the whole window, such as SEC"

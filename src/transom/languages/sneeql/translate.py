@@ -250,7 +250,7 @@ class _SneeqlTranslator(SelectTranslator):
             )
 
     def non_overlapping_window(self, window: FromToWindow, past: int, until: int, slide: int) -> str | None:
-        """Return the text of a window that begins one tick or row later, so that windows do not overlap, or None.
+        """Return a window's text with a start one tick or row later, to avoid overlap; None if it is inexact.
 
         It is None if no unit of time is exact.
         """
@@ -299,7 +299,7 @@ class _SneeqlTranslator(SelectTranslator):
         return ticks
 
     def _whole_ticks(self, unit: OffsetUnit) -> str:
-        """Return advice about a count that is not a whole number of ticks: use multiples of it, or a larger unit."""
+        """Return the hint which multiples of `unit`, or which larger unit, give a whole number of ticks."""
         length = self.catalog.calendar.length
         size = unit.seconds * 1_000_000
         multiples = f"use multiples of {length // gcd(length, size)} {unit.value}"
@@ -344,6 +344,6 @@ def _source_name(source: Source) -> str:
 
 
 def _gives(query: Query) -> str:
-    """Return the end of a sentence about a subquery that is not a stream: what the subquery gives instead."""
+    """Return why a subquery is not a stream, for an error message: `gives windows` or `reads a table`."""
     windows = isinstance(query, Select) and any(source.window is not None for source in query.sources)
     return "gives windows" if windows else "reads a table"

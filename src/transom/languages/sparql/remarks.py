@@ -12,7 +12,7 @@ from transom.languages.sql.select import Remark
 
 
 def remarks(form: syntax.Form) -> Iterator[Remark]:
-    """Yield warnings about parts of a query that are legal but probably not meant; its data is not read."""
+    """Yield warnings about legal but probably unintended parts of a query; they need no access to the data."""
     yield from _window_remarks(form)
     yield from _unbound_remarks(form)
 

@@ -50,7 +50,7 @@ def check_names(query: SparqlQuery, prefixes: Mapping[str, str]) -> None:
 
 
 def check_window(window: syntax.Window) -> None:
-    """Raise LanguageRule if a window is empty, or if its slide is larger than its range (R21)."""
+    """Raise LanguageRule if a window's range, slide or ELEMS is 0, or if its slide exceeds its range (R21)."""
     if isinstance(window, syntax.ElementWindow):
         if window.count == 0:
             raise LanguageRule("a window cannot have 0 elements", span=window.count_span, hint="write ELEMS 1 or more")

@@ -41,12 +41,12 @@ class Amount:
 
     @property
     def period(self) -> PeriodUnit:
-        """The period that the unit counts; a year counts months."""
+        """The unit in which the amount is counted: day, week or month; a year is twelve months."""
         return CALENDAR_UNITS[self.unit.lower()][0]
 
     @property
     def periods(self) -> int:
-        """The number of periods; raises LanguageRule if it is more than MAX_YEARS."""
+        """The amount as a number of days, weeks or months; raises LanguageRule if it is over MAX_YEARS years."""
         periods = self.count * CALENDAR_UNITS[self.unit.lower()][1]
         if periods > MAX_YEARS * _PER_YEAR[self.period]:
             raise LanguageRule(
@@ -56,7 +56,7 @@ class Amount:
 
 
 def local_days(calendar: Calendar, zone: TimeZone) -> LocalDays:
-    """Return the days of a time zone on a catalog's ticks.
+    """Return when the days of a time zone begin, in the catalog's ticks (its units of time), as a LocalDays.
 
     Raises NameProblem for an unknown zone, and LanguageRule if the catalog has no epoch, or ticks do not fit the days.
     """
@@ -85,7 +85,7 @@ def local_days(calendar: Calendar, zone: TimeZone) -> LocalDays:
 
 
 def check_zone(zone: TimeZone) -> None:
-    """Raise NameProblem unless a time zone exists; the time zone of the computer has no name here."""
+    """Raise NameProblem unless a time zone has a known IANA name; `localtime` and the like are not accepted."""
     if zone.name in _NO_ZONES or not _exists(zone.name):
         names = sorted(available_timezones() - _NO_ZONES)
         matches = difflib.get_close_matches(zone.name, names, 1, 0.7)
@@ -98,7 +98,7 @@ def check_zone(zone: TimeZone) -> None:
 
 
 def _exists(name: str) -> bool:
-    """Whether the rules of a time zone are known."""
+    """Whether the computer's time zone database has a zone called `name`."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):  # a path out of the folder of zones, or a folder in it
@@ -107,14 +107,14 @@ def _exists(name: str) -> bool:
 
 
 def slide_by(amount: Amount, days: LocalDays) -> EveryPeriod:
-    """Return the slide by a number of calendar periods; raises LanguageRule if it is 0."""
+    """Return the slide of a window by `amount` days, weeks or months; raises LanguageRule if it is 0."""
     if amount.periods == 0:
         raise LanguageRule("a slide cannot be 0", span=amount.span, hint="write a slide of at least 1")
     return EveryPeriod(amount.period, amount.periods, days)
 
 
 def range_of(past: Amount, until: Amount, slide: EveryPeriod) -> PeriodRange:
-    """Return the range from `past` to `until` before a boundary; raises LanguageRule if it does not fit the slide.
+    """Return the range from `past` to `until` before a slide boundary; raises LanguageRule for a wrong unit.
 
     A range counts the periods of the slide, or days.
     """
@@ -129,12 +129,12 @@ def range_of(past: Amount, until: Amount, slide: EveryPeriod) -> PeriodRange:
 
 
 def _plural(unit: PeriodUnit) -> str:
-    """Return the name of a unit in the plural; months stand for years, too."""
+    """Return the plural of a unit for messages: `days`, `weeks`, or for MONTH `months or years`."""
     return "months or years" if unit is PeriodUnit.MONTH else f"{unit.value}s"
 
 
 def leaves_gaps(window_range: PeriodRange, slide: EveryPeriod) -> bool:
-    """Whether rows between two windows are in none of them."""
+    """Whether a range that is not empty is shorter than the slide, so that some rows are in no window."""
     count = window_range.past - window_range.until
     if window_range.unit is slide.unit:
         return 0 < count < slide.step

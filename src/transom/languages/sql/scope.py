@@ -35,7 +35,7 @@ class VisibleSource:
     """The column or field of the extent's source that holds the time of a row, for hints only."""
 
     def tag(self, qualifier: str | None, name: str) -> Attribute | None:
-        """Return the implicit column `tick` or `index` that a name means, or None if it means neither (S35)."""
+        """Return the attribute `tick` (event time) or `index` (row number) that a name means, else None (S35)."""
         if not self.tagged or name not in IMPLICIT_TAGS or qualifier not in (None, self.qualifier):
             return None
         if self.schema.find(None, name):
@@ -43,7 +43,7 @@ class VisibleSource:
         return Attribute(name, Type.INTEGER, self.qualifier)
 
     def column(self, tag: Attribute) -> Column:
-        """Return the column of the implicit tag `tick` or `index`, and record that the source's window must keep it."""
+        """Return the column `tick` (event time) or `index` (row number); record that the window must keep it."""
         if tag not in self.used:
             self.used.append(tag)
         return Column(tag)
@@ -62,7 +62,7 @@ class SourceScope:
     """The names of the language's aggregate functions."""
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """Return None, as no node is special here; raises LanguageRule for an aggregate over a stream without a window.
+        """Return None: `translate` handles the node; raises LanguageRule for an aggregate without a window.
 
         That is S20.
         """
@@ -192,11 +192,11 @@ class GroupScope:
         )
 
     def add_count(self) -> None:
-        """Add COUNT(*) to the aggregates, so that a query without any gives one tuple per window."""
+        """Add COUNT(*) to the aggregates; a query that has no other aggregate then gives one tuple per window."""
         self.aggregate(FunctionCall("COUNT", (), star=True))
 
     def aggregate(self, node: FunctionCall) -> Aggregate:
-        """Return the plan's aggregate for a call such as SUM(x), which the first such call adds.
+        """Return the plan's aggregate for a call such as SUM(x); equal calls share one, added by the first.
 
         Raises LanguageRule or TypeProblem if the argument does not fit.
         """
@@ -233,12 +233,12 @@ class GroupScope:
         return f"{'only COUNT takes *; ' if node.star else ''}write {calls or f'{node.name} of a number'}"
 
     def aggregate_attribute(self, node: FunctionCall, kind: Type) -> Attribute:
-        """Return the output attribute of an aggregate call, of type `kind`, with a name that no group has."""
+        """Return the output attribute of an aggregate call, of type `kind`, named unlike all GROUP BY columns."""
         return unique_attribute(Attribute(unparse(node), kind), {group.label for group in self.groups.values()})
 
 
 def unique_attribute(attribute: Attribute, taken: set[str]) -> Attribute:
-    """Return the attribute, with primes appended to its name until its label is not in `taken`."""
+    """Return the attribute, with apostrophes appended to its name until its label is not in `taken`."""
     while attribute.label in taken:
         attribute = replace(attribute, name=attribute.name + "'")
     return attribute

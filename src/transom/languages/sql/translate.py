@@ -247,7 +247,7 @@ def read_instant(text: str, span: Span | None) -> datetime:
 
 
 def typed_constant(node: TypedLiteral, calendar: Calendar) -> Expression:
-    """Translate a typed literal: TIME '...' to a tick, TIMESTAMP '...' to an instant (S36)."""
+    """Translate a typed literal: TIME '...' to a tick (a whole number), TIMESTAMP '...' to an instant (S36)."""
     if node.kind == "TIME":
         return Constant(calendar.tick_of(read_instant(node.text, node.span)), Type.TIME)
     if node.kind == "TIMESTAMP":
@@ -261,7 +261,7 @@ def translate_comparable(nodes: Sequence[Node], scope: Scope) -> list[Expression
 
 
 def read_strings_as_instants(operands: list[Expression], nodes: Sequence[Node], scope: Scope) -> list[Expression]:
-    """Convert constant strings to ticks or instants if another operand is a time or timestamp.
+    """Convert constant strings to ticks if an operand is of type TIME, else to instants if one is a TIMESTAMP.
 
     `nodes` locate errors.
     """

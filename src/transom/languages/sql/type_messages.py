@@ -183,6 +183,6 @@ def conversion_hint(text: str, source: Type, target: Type) -> str:
 
 
 def overlap_warning(suggestion: str | None) -> str:
-    """Return the warning that a window is one tick or row too long; `suggestion` is the window to write instead."""
+    """Return the warning that a window is a tick or row longer than its slide; `suggestion` is a better window."""
     message = "the window is one longer than its slide, so a row on the boundary is in two windows"
     return message if suggestion is None else f"{message}; for windows that do not overlap write {suggestion}"

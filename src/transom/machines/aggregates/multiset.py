@@ -23,7 +23,7 @@ class Multiset:
         self.order: list[tuple[Any, Any, str | None]] = []
 
     def __len__(self) -> int:
-        """Number of distinct members with a positive count; NULLs are counted separately."""
+        """Number of distinct members with a positive count, not including NULL."""
         return len(self.order)
 
     def add(self, member: Any, count: int, label: str | None = None) -> int:
@@ -61,7 +61,7 @@ class Multiset:
         return self.order[-1][1] if self.order else None
 
     def labels(self) -> Iterator[tuple[str | None, int]]:
-        """Yield the label and the count of each distinct member, in sort order of the members."""
+        """Yield each member's label (a text stored with it, or None) and count, in sort order of the members."""
         return ((label, self.counts[member]) for _, member, label in self.order)
 
     def members(self) -> Iterator[tuple[Any, int]]:

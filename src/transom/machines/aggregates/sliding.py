@@ -291,11 +291,11 @@ class _PartialPath:
     """Partial path length: the step to the first row of a pane, and the sum of all its steps."""
 
     def empty(self) -> tuple[int, int] | None:
-        """Return None, since a pane without rows has no path."""
+        """Return None, since a pane without rows has no path (an object's way through its rows' positions)."""
         return None
 
     def add(self, partial: tuple[int, int] | None, value: Value) -> tuple[int, int]:
-        """Return a pane's (first step, sum of steps) after one more row; `value` is the step from the row before."""
+        """Return a pane's (first step, sum of steps) plus a row; `value` is its distance from the row before."""
         if not isinstance(value, int):
             raise PlanError(f"{value!r} is no step")
         return (value, value) if partial is None else (partial[0], partial[1] + value)

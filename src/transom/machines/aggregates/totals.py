@@ -31,7 +31,7 @@ class RetractableSum:
 
     @property
     def valid(self) -> bool:
-        """Whether the count is not negative; it is if more values were retracted than were ever added."""
+        """Whether the count is at least 0; it is negative if more values were retracted than were added."""
         return self.count >= 0
 
     def add(self, cells: Sequence[Value], count: int) -> None:
@@ -77,12 +77,12 @@ class RetractableTermSum:
 
     @property
     def width(self) -> int:
-        """Number of result columns: 3 for SUM (kind, digits, floating value), 4 for AVG, which adds a count."""
+        """Number of result columns: 3 for SUM (numeric kind, digits, float), 4 for AVG, which adds a count."""
         return 4 if self.with_count else 3
 
     @property
     def valid(self) -> bool:
-        """Whether no count is negative; one is if more values were retracted than were ever added."""
+        """Whether all counts are at least 0; one is negative if more values were retracted than were added."""
         return min(*self.counts, *self.non_finite_counts) >= 0
 
     def add(self, cells: Sequence[Any], count: int) -> None:
@@ -107,14 +107,14 @@ class RetractableTermSum:
         self.sums[2] += count * _to_binary_units(floating)
 
     def value(self) -> tuple[Value, ...]:
-        """Return the sum as (kind, digits if exact, floating value), all NULL for an error; AVG adds the count."""
+        """Return the sum as (numeric kind, digits if exact, else float), NULLs for an error; AVG adds a count."""
         kind, digits, floating = self._sum()
         if not self.with_count:
             return kind, digits, floating
         return kind, digits, floating, None if kind is None else sum(self.counts)
 
     def _sum(self) -> tuple[int | None, str | None, float | None]:
-        """Return the sum as (kind, digits if exact, floating value); all NULL for an error or an overflow."""
+        """Return the sum as (numeric kind, digits if exact, else float); all NULL for an error or an overflow."""
         if self.counts[0]:
             return None, None, None
         kind = max((kind for kind in NumericKind if self.counts[kind]), default=NumericKind.INTEGER)

@@ -82,7 +82,7 @@ class DeltaJoin:
         return pairs
 
     def _left(self, left_changes: Counter[Row], matched: bool) -> Counter[Row]:
-        """Return the left rows to emit, with signed counts, as insertions or retractions.
+        """Return the left rows that the join emits, with counts: positive to insert, negative to retract.
 
         `matched` says whether the right side had rows before this tick.
         """
@@ -104,11 +104,11 @@ class DeltaJoin:
         return emitted
 
     def _after(self, matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield an insertion (row, count, flag) of every left row after this tick; `matched` is the match flag."""
+        """Yield an insertion (row, count, matched) of each left row after this tick; `matched`: has a match."""
         return ((row, count, matched) for row, count in self.present[0].items())
 
     def _before(self, left_changes: Counter[Row], matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield a retraction (row, -count, flag) of every left row before this tick; `matched` is the match flag."""
+        """Yield a retraction (row, -count, matched) of each left row before this tick; `matched`: had a match."""
         before = self.present[0].copy()
         before.subtract(left_changes)
         return ((row, -count, matched) for row, count in before.items())

@@ -40,7 +40,7 @@ class JoinTree:
     kind = "join tree"
 
     def __init__(self, sides: int, steps: Sequence[JoinStep]) -> None:
-        """Create a tree of joins over a number of sides, without rows; each of the `steps` comes after its inputs."""
+        """Create a tree of joins over `sides` inputs, without rows; each step joins inputs or earlier joins."""
         self.sides = sides
         self.steps = tuple(steps)
         self.joins = [DeltaJoin(step.widths, step.emit) for step in steps]
@@ -66,7 +66,7 @@ class JoinTree:
         yield from ((PAIR, count, row) for count, row in outputs[-1])
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the rows of each side of each join with their counts; the sides are numbered in turn."""
+        """Yield the rows of each input of each join with their counts; inputs are numbered across all joins."""
         yield from rows_of_sides(bag for join in self.joins for bag in join.present)
 
     def save(self) -> bytes:

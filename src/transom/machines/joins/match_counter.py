@@ -28,7 +28,7 @@ class MatchCounter:
     kind = "matches"
 
     def __init__(self, emit: MatchOutput, padding: int = 0) -> None:
-        """Create a counter of the copies and the matches of one left row of a join.
+        """Create a counter of one left row's copies and matches in a join; `emit` chooses the rows to output.
 
         `emit` chooses the output rows, and `padding` NULLs widen an unmatched left row to a pair.
         """
@@ -82,7 +82,7 @@ class MatchCounter:
         return (*row, flag) if self.emit == "mark" else row + (None,) * self.padding
 
     def _target_counts(self) -> list[int]:
-        """Return how many copies of the left row the output should hold after this tick, by match flag.
+        """Return how many copies of the left row the output should hold: a list, by match flag (false, true).
 
         The list has the count for the flag false, then for true.
         """

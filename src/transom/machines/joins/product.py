@@ -110,7 +110,7 @@ class ProductMachine:
                         yield ProductRow(seq, row + match)
 
     def _relations(self) -> Iterator[ProductRow]:
-        """Yield a window marker, then the current rows of both inputs, combined as `self.output` says."""
+        """Yield a window marker (its row is None), then the rows of both inputs, combined as `output` says."""
         for side in range(2):
             self._apply_removals(side)
         yield ProductRow(1, None)
@@ -217,7 +217,7 @@ class ProductMachine:
 
 
 def _take_removal(removed: Counter[OrderedRow], entry: OrderedRow) -> bool:
-    """Whether a row is among the rows still to be removed; if so, count one removal of it as done."""
+    """Return whether a row is still to be removed, and if so count one of its removals in `removed` as done."""
     if not removed[entry]:
         return False
     removed[entry] -= 1

@@ -75,7 +75,7 @@ class Odometer:
         return self._coordinate_system.point(row[spec.x], 0.0 if spec.y is None else row[spec.y])
 
     def advance_to(self, tick: int, position: tuple[float, float] | None) -> int | None:
-        """Move to a row's position and return the step in micrometres; None, without moving, above the speed limit.
+        """Move to a row's position and return the step in micrometres; None, unmoved, above the speed limit.
 
         Without a position the step is 0.
         """
@@ -140,7 +140,7 @@ class DistanceMachine:
 
     @property
     def blank(self) -> bool:
-        """Whether the object's state can be dropped: it has no rows yet, or was idle for too long.
+        """Whether the state can be dropped: only with `forget_after`, if no row came within that many ticks.
 
         Too long is over `forget_after` ticks; without that limit, state is never dropped.
         """
@@ -170,7 +170,7 @@ class DistanceMachine:
         return []
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the distance and the last position."""
+        """Yield a state entry with the object's total distance and last position; nothing if it has none."""
         yield from self.odometer.entries()
 
     def save(self) -> bytes:

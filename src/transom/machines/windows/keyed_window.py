@@ -74,7 +74,7 @@ class KeyedWindowMachine:
 
     @property
     def next_wakeup(self) -> int | None:
-        """The next tick with a window even without rows, or at which an idle key's state is dropped; None if none."""
+        """The next tick at which a window is due without new rows or an idle key's state is dropped, or None."""
         ticks = [] if (tick := self._next_window_tick()) is None else [tick]
         if self.last is not None and self.spec.forget_after is not None:
             ticks.append(self.last + self.spec.forget_after + 1)
@@ -177,7 +177,7 @@ class KeyedWindowMachine:
                 return 0 if self.odometer is None else self.odometer.distance
 
     def _add_row(self, tick: int, row: Row, step: int | None) -> None:
-        """Store a row, in the last pane if no window separates the two, otherwise in a new pane.
+        """Store a row: in the last pane (rows that share all windows) if it fits there, else in a new pane.
 
         `step` is its distance from the previous row.
         """
@@ -333,7 +333,7 @@ class KeyedWindowMachine:
         return machine
 
     def _values(self, partials: Any) -> Row:
-        """Compute the aggregates of one pane alone."""
+        """Return the aggregate values of the rows of one pane, given its partial aggregates."""
         windows = [part.window() for part in self._parts]
         for window, partial in zip(windows, partials, strict=True):
             window.enter(partial)

@@ -29,7 +29,7 @@ class RangeSpec:
             raise PlanError("a range is of tick, index or distance, and its bounds have steps of at least 1")
 
     def ends(self, base: int) -> tuple[int, int]:
-        """The lowest and the highest coordinate that a window with the coordinate `base` holds, both included."""
+        """The lowest and highest coordinate (tick, row number or distance) that a window at `base` holds."""
         return bound_at(self.low, base), bound_at(self.high, base)
 
 
@@ -88,7 +88,7 @@ class KeyedWindowSpec:
 
     @property
     def boundaries(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Return, for each range, the values that its bounds can take, which is where panes end.
+        """Return (low period, low origin, high period, high origin) per range: the values its ends can take.
 
         They are period and origin of the low bound, then of the high bound.
         """

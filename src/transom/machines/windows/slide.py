@@ -164,7 +164,7 @@ class SlidingWindowMachine:
         return pane
 
     def _sorted_panes(self) -> list[tuple[int, int]]:
-        """Return the panes as (tick, expiry), by tick; raises PlanError if a later pane expires before an earlier."""
+        """Return the panes as (tick, expiry), sorted; PlanError if a later pane expires before an earlier one."""
         panes = sorted(self.panes)
         if self.spec.copies is None:
             for (first, first_expiry), (tick, expiry) in pairwise(panes):

@@ -121,11 +121,11 @@ class WindowMachine:
         return Bag(tick, tuple(self._tagged_row(e) for e in self.rows if low <= self._coordinate(e) <= high))
 
     def _tagged_row(self, element: Element) -> Row:
-        """The row of an element, followed by its tick or index for each tag in the specification."""
+        """The values of a row, then its tick (time) or index (row number) for each of the window's `tags`."""
         return element.row + tuple(element.tick if tag == "tick" else element.index for tag in self.spec.tags)
 
     def _coordinate(self, element: Element) -> int:
-        """The coordinate of an element by which the range selects it: its tick or its index."""
+        """The number by which the range selects a row: its tick (time) or its index (row number)."""
         return element.tick if self.spec.range == "tick" else element.index
 
     def _evict(self, tick: int) -> None:
@@ -138,7 +138,7 @@ class WindowMachine:
             self.rows.popleft()
 
     def _next_base(self, tick: int) -> int:
-        """Return the least tick or row count that a window at or after `tick` can have, to compute its range."""
+        """Return the lowest tick or row count from which a window at or after `tick` can compute its range."""
         match self.spec.slide, self.spec.range:
             case ("tick", "tick") | ("index", "index"):
                 return self.next

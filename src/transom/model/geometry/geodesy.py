@@ -59,7 +59,7 @@ def _longitude(lon1: float, lon2: float) -> float:
 
 
 def _inverse(longitude: float, lat1: float, lat2: float) -> tuple[float, float, float]:
-    """Compute the length in metres and the direction of the geodesic to a point `longitude` degrees further east.
+    """Return (metres, sine, cosine of azimuth) of the geodesic from lat1 to lat2, `longitude` degrees eastward.
 
     The direction is the sine and the cosine of the azimuth, up to a common factor; both are 0 if the points are the
     same.

@@ -70,7 +70,7 @@ class Grid:
 
     @property
     def share(self) -> float:
-        """The fraction of the grid cells that the region's boundary does not touch."""
+        """The share (0 to 1) of grid cells wholly inside or outside the region, where no exact test is needed."""
         return 1.0 - self.cells.count(BORDER) / len(self.cells)
 
 

@@ -92,11 +92,11 @@ class RdfAnswer:
     calendar: Calendar | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        """A summary for consoles: number, kind and columns, without the solutions."""
+        """A summary for consoles: number of intervals, kind of answer and columns, without the solutions."""
         return f"<RdfAnswer: {len(self):,} {self.kind} ({', '.join(self.columns)})>"
 
     def __len__(self) -> int:
-        """The number of validity intervals in the answer, of solutions, statements, sequences or booleans."""
+        """The number of intervals in the answer; each has one solution, statement, sequence or boolean."""
         return len(self.solutions) + len(self.triples) + len(self.sequences) + len(self.truth)
 
     def __iter__(self) -> Iterator[AnswerPart]:
@@ -119,13 +119,13 @@ class RdfAnswer:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """The column names of `records`: start, end, `n` or `place`, and the variables, renamed as Spark names them."""
+        """The column names of `records`: start, end, `n` (copies) or `place` (position), then the variables."""
         tags = {"boolean": ("start", "end"), "sequences": ("start", "end", "place")}.get(self.kind, _INTERVAL_TAGS)
         return (*tags, *self.value_columns)
 
     @property
     def value_columns(self) -> tuple[str, ...]:
-        """The column names of the variables: an underscore is appended to a variable such as `n` or `start`.
+        """The column names of the variables; a name that clashes with another column gets an underscore.
 
         Examples:
             >>> answer.value_columns
@@ -134,7 +134,7 @@ class RdfAnswer:
         return tuple(unique_names(self.columns, _META_COLUMNS))
 
     def records(self) -> Iterator[tuple[Any, ...]]:
-        """Flatten the answer to records: start, end (None: no end), multiplicity or place, and the terms.
+        """Flatten the answer to records: start, end (None: no end), multiplicity or sequence position, terms.
 
         A sequence gives one record per solution, with its place in the sequence, from 0; a boolean has no multiplicity.
 
@@ -238,7 +238,7 @@ class RdfAnswer:
         return self._map_intervals(overlapping)
 
     def since(self, start: int) -> RdfAnswer:
-        """The answer from tick `start` on: earlier intervals are dropped, and one that contains it begins there.
+        """The answer from tick `start` on; earlier intervals are dropped, and one around `start` is cut.
 
         Examples:
             >>> answer.since(5)[0].start
@@ -270,7 +270,7 @@ class RdfAnswer:
         return self._map_intervals(forget_later_changes)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
-        """The answer from start to until (None: no end); unless `last` is None, without changes after that tick.
+        """The answer from start to until (None: no end), as known at tick `last`, if given: no later changes.
 
         Examples:
             >>> answer.clipped(5, 20)[0].start

@@ -71,7 +71,7 @@ def csv_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
 
 
 def _end(end: int | None, view: View) -> int | str | None:
-    """The end of an interval as data; None if it is open."""
+    """Format the end of an interval as a tick number or ISO 8601 instant, as `view` says; None if it is open."""
     return None if end is None else view.value(end)
 
 

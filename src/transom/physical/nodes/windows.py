@@ -146,7 +146,7 @@ class PeriodWindow(PhysicalNode):
 
     @property
     def windows(self) -> int:
-        """The most windows that hold a row."""
+        """The largest number of windows that can contain one and the same row."""
         if self.range.unit is self.slide.unit:
             return max(0, -(-(self.range.past - self.range.until) // self.slide.step))
         return -(-self.range.width // self.slide.shortest)

@@ -142,7 +142,7 @@ def _held_rows(planner: Planning, op: Windows, node: PhysicalNode, bucket_length
 
 
 def pending_rows(planner: Planning, op: Windows, node: PhysicalNode) -> Formula:
-    """Return an upper bound on the insertions and retractions of a relation that wait for their tick to close.
+    """Return an upper bound on a relation's insertions and retractions that wait for the watermark.
 
     `node` is the plan of the relation `op`.
     """
@@ -153,7 +153,7 @@ def pending_rows(planner: Planning, op: Windows, node: PhysicalNode) -> Formula:
 
 
 def max_rows(planner: Planning, op: Windows, span: int) -> Formula:
-    """Return an upper bound on the rows of a relation that become valid in `span` ticks and in ticks not yet closed."""
+    """Return an upper bound on rows that become valid in `span` ticks and in those the watermark leaves open."""
     match op:
         case Window(input=StoredTable()):
             return bounds.window_size(op)

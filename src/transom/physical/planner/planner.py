@@ -124,7 +124,7 @@ class Planner:
     # --- streams -----------------------------------------------------------------------------------
 
     def plan_stream(self, op: Stream, required: RequiredProperties) -> PhysicalNode:
-        """Plan a stream operator with its inputs; `required` says whether rows must carry their order or number."""
+        """Plan a stream operator with its inputs; `required` says if rows must carry order or row numbers."""
         match op := narrow(op):
             case StreamAcquire(extent=extent, schema=schema) | StreamReceive(extent=extent, schema=schema):
                 node = ReadStream(extent, schema, required.ordered, decisions.read_stream(extent))
@@ -217,7 +217,7 @@ class Planner:
     # --- windows -----------------------------------------------------------------------------------
 
     def plan_answer(self, op: RdfPlan) -> PhysicalNode:
-        """Plan a query whose answer is windows (empty ones are flagged) or RDF (which consists of changes)."""
+        """Plan a query whose answer is windows, including empty ones, or RDF as insertions and retractions."""
         if not isinstance(op, Windows) or holds_terms(op):
             from transom.physical.rdf import relations
 
@@ -346,7 +346,7 @@ class Planner:
         return schedules.schedule_of(self, op)
 
     def plan_aggregate(self, op: WindowAggregation, ordered: bool) -> PhysicalNode:
-        """Plan window aggregates: in the Java kernel, in panes that are then combined, or per window."""
+        """Plan window aggregates: in the Java kernel, by panes (slices that are then combined), or directly."""
         rows = self.plan_windows(op.input, ordered=False)
         schedule = self.schedule(op)
         if rows.form in (Form.TABLE, Form.SCANS) or lifetimes.joins_streams(rows):

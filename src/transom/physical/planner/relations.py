@@ -217,7 +217,7 @@ def plan_relation(planner: Planning, op: RelationOperator, ordered: bool) -> Phy
 
 
 def _pending_changes(planner: Planning, op: Windows) -> Formula:
-    """Return an upper bound on the insertions and retractions of a relation that wait for their tick to close."""
+    """Return an upper bound on a relation's insertions and retractions that wait for the watermark."""
     return times(bounds.windows_within(op, 1 + planner.slack.ticks), times(Rows(2), bounds.window_size(op)))
 
 

@@ -16,7 +16,7 @@ from transom.physical.schedule import Schedule
 
 
 def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -> PhysicalNode:
-    """Plan a source that reads a table's changelog scan by scan; raise Unsupported if `ordered` is true.
+    """Plan reading a table's log at each scan (periodic read); raise Unsupported if `ordered` is true.
 
     The log does not record the position of deleted rows.
     """
@@ -26,7 +26,7 @@ def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -
 
 
 def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form) -> PhysicalNode:
-    """Plan a changing table so that all its rows are emitted at each scan.
+    """Plan a changing table so that all its rows are emitted at each scan, that is at each periodic read.
 
     `rows` is the plan of its changes. The result has the `form` TICKS, or INTERVALS if rows are valid until the next
     scan.
@@ -42,7 +42,7 @@ def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form)
 def expand_one_side(
     planner: Planning, sides: tuple[Windows, Windows], nodes: tuple[PhysicalNode, PhysicalNode]
 ) -> tuple[PhysicalNode, PhysicalNode]:
-    """If one side of a join of tables is a changing table, plan its rows at each scan; return both sides.
+    """Make a changing table that is joined with a table emit all rows at each scan; return both sides' plans.
 
     Raises Unsupported if that table is not scanned periodically.
     """
@@ -57,7 +57,7 @@ def expand_one_side(
 
 
 def scan_schedule(node: PhysicalNode) -> Schedule:
-    """The schedule of the scans of the changing table that is read below a plan node."""
+    """The ticks at which the changing table below a plan node is scanned, that is read again, as a schedule."""
     return next(source.schedule for source in walk(node) if isinstance(source, ReadScans))
 
 
@@ -68,6 +68,6 @@ def scan_period(nodes: tuple[PhysicalNode, PhysicalNode]) -> int:
 
 
 def table_state(planner: Planning, op: Windows) -> Formula:
-    """Return an upper bound on the state of a changing table: its rows, and the changes of scans not yet closed."""
+    """Return an upper bound on a changing table's state: its rows, and changes that wait for the watermark."""
     size = bounds.window_size(op)
     return plus(size, times(bounds.windows_within(op, 1 + planner.slack.ticks), times(Rows(2), size)))

@@ -35,7 +35,7 @@ OUTER_MARKER = " outer "
 
 
 def is_outer_key(name: str) -> bool:
-    """Whether a column's name marks it as a key column, which holds the term of an outer variable of EXISTS."""
+    """Whether a column is named as a key column, which holds the term of a variable from outside an EXISTS."""
     return OUTER_MARKER in name
 
 
@@ -82,7 +82,7 @@ def _is_certain(expression: Expression, bound: frozenset[str]) -> bool:
 
 
 def exists_pattern(condition: Expression) -> tuple[Windows, bool] | None:
-    """Return the pattern of EXISTS with True, the pattern of NOT EXISTS with False; None for other conditions."""
+    """Return (pattern, True) for EXISTS and (pattern, False) for NOT EXISTS; None for other conditions."""
     match condition:
         case Exists():
             return pattern_of_exists(condition), True

@@ -76,7 +76,7 @@ def distinct(op: Windows, slack: int) -> Decision:
 
 
 def blank_nodes(op: Windows, slack: int) -> Decision:
-    """Return the decision to label blank nodes by solution and copy number, in a stateful machine.
+    """Return the decision to give each copy of a solution its own blank nodes, in a stateful machine.
 
     The state bound includes the `slack` ticks that may be open at once.
     """
@@ -124,7 +124,7 @@ def element_window(op: Window, stream: Stream, slack: int) -> Decision:
 
 
 def max_valid_rows(op: Windows, slack: int) -> Formula:
-    """Return an upper bound on the rows of a relation that are valid at once, if time windows keep rows longer.
+    """Return an upper bound on a relation's rows valid at once, if time windows keep rows `slack` ticks longer.
 
     Time windows keep rows `slack` ticks longer than they say.
     """

@@ -122,7 +122,7 @@ def _assignment(name: str, expression: Expression) -> NamedExpression:
 
 
 def outer_key(name: str, column: str, always_bound: Collection[str]) -> NamedExpression:
-    """Build the projection item for the key column of an outer variable: its term, or the constant UNBOUND."""
+    """Build the projection item `column`: the term of variable `name`, or the constant UNBOUND if it has none."""
     term = variable(name)
     return _assignment(column, term if name in always_bound else term_call("COALESCE", term, UNBOUND))
 
@@ -168,7 +168,7 @@ def _variables(columns: Iterable[str]) -> tuple[Column, ...]:
 
 
 def _select_bound(domain: Windows, columns: Mapping[str, str], bound_flags: Mapping[str, bool]) -> Windows:
-    """Select from `domain` the outer solutions that bind exactly the variables whose flag in `bound_flags` is True."""
+    """Keep solutions of `domain` that bind each variable flagged True, and do not bind those flagged False."""
     conditions: list[Expression] = []
     for name, is_bound in bound_flags.items():
         same = term_call("sameTerm", variable(columns[name]), UNBOUND)
@@ -189,7 +189,7 @@ class OuterScope:
         return [name for name in op.schema.names if name in columns]
 
     def bind_keys(self, op: Windows, needed: Iterable[str]) -> Windows:
-        """Join the pattern's solutions with the distinct outer solutions, unless they bind all `needed` keys."""
+        """Add key columns by a join with the outer solutions, unless the relation binds all `needed` ones."""
         if set(needed) <= bound_variables(op):
             return op
         columns = dict.fromkeys((*self.keys_in(op), *needed))

@@ -232,7 +232,7 @@ def plan_graph_pattern(planner: Planning, op: BasicGraphPattern) -> PhysicalNode
 
 
 def _find_star(parts: list[Windows]) -> list[TriplePattern]:
-    """Find the largest set of triple patterns that read one stream and share a variable; empty below two patterns."""
+    """Find the largest set of triple patterns that read one stream and share a variable; empty if none has two."""
     best: list[TriplePattern] = []
     patterns = [part for part in parts if isinstance(part, TriplePattern) and _reads_stream(part)]
     for pattern in patterns:
@@ -330,7 +330,7 @@ def _single_pattern(op: Windows) -> tuple[TriplePattern, list[Expression]] | Non
 
 
 def _windowed_stream(part: TriplePattern) -> tuple[str | None, tuple[int, int] | None]:
-    """The stream and the time window (range, slide) that a triple pattern reads; a pair of None for other inputs."""
+    """The stream and the time window (range, slide) that a triple pattern reads; (None, None) for other inputs."""
     match part.input:
         case Window(input=StreamReceive(extent=extent)) if window := range_and_slide(part.input):
             return extent, window

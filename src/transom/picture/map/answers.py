@@ -83,7 +83,7 @@ class AnswerLocator:
     only: Track | None
 
     def locate(self, row: Row, tick: int) -> tuple[tuple[str, ...], tuple[tuple[float, float], ...]]:
-        """Return the names of the objects in a row of tick `tick`, and the positions to mark."""
+        """Return the names of the objects in an answer row of tick `tick`, and the positions to mark on a map."""
         named = {number: str(row[number]) for number in self.objects if row[number] is not None}
         names = tuple(dict.fromkeys(named.values()))
         points = [(value.x, value.y) for value in row if isinstance(value, Point)]
@@ -107,7 +107,7 @@ def _position_at(track: Track, tick: int) -> tuple[float, float] | None:
 
 
 def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Track], held: set[str]) -> AnswerLocator:
-    """Find the columns of an answer that name objects of `extents` or hold their coordinates.
+    """Build the locator, which knows the answer columns that name objects of `extents` or hold coordinates.
 
     `held` are the names of the objects whose rows the windows of the query read.
     """
@@ -180,7 +180,7 @@ def _with_currency(row: AnswerRow, latest: Sequence[int], now: int, stops: Seque
 
 
 def _has_events(plan: Plan) -> bool:
-    """Whether each answer row is an event of a stream, instead of one of a whole window that is repeated."""
+    """Whether each answer row is emitted once, as a stream's event, not again with every window that holds it."""
     op: Operator = plan
     while isinstance(op, StreamSelect | StreamProject | Renumber):
         op = op.input

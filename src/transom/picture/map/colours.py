@@ -28,7 +28,7 @@ class TrackColours:
 
     @staticmethod
     def of(content: MapContent, calendar: Calendar, mode: Colour) -> TrackColours:
-        """Choose the round speeds at which tracks change colour, so that few pieces are faster than the last."""
+        """Choose the colours of a map's tracks: by object, or by classes of speed with round limits."""
         speeds = sorted(
             _speed(start, end, calendar) for track in content.tracks for start, end in pairwise(track.points)
         )
@@ -36,18 +36,18 @@ class TrackColours:
         return TrackColours(mode, calendar, class_width(max(top, 0.05) / (len(SPEED_COLOURS) - 1)))
 
     def of_object(self, number: int) -> str:
-        """Return the colour of the object with this number."""
+        """Return the colour of an object, given its index in the map's list of tracks."""
         return OBJECT_COLOURS[number % len(OBJECT_COLOURS)]
 
     def of_piece(self, number: int, start: TrackPoint, end: TrackPoint) -> str:
-        """Return the colour of the piece of a track between two points; `number` is that of its object."""
+        """Return the colour of a track between two points, by speed, or by the index `number` of its object."""
         if self.mode == "object":
             return self.of_object(number)
         level = int(_speed(start, end, self.calendar) / self.step)
         return SPEED_COLOURS[min(len(SPEED_COLOURS) - 1, level)]
 
     def of_points(self, number: int, track: Track) -> list[str]:
-        """Return the colour of each point of a track, that of the piece that ends there.
+        """Return the colour of each point of a track: that of the piece of the track that ends there.
 
         The first point has the colour of the piece that begins there.
         """

@@ -23,7 +23,7 @@ class LabelBoard:
     """The area of a map, with what is on it: cells that tracks cross, and boxes of labels and symbols."""
 
     def __init__(self, frame: MapFrame) -> None:
-        """Start with a map of the size of a frame, on which no label or symbol is yet."""
+        """Start an empty board of the size of a map's plot; labels and symbols are added to it later."""
         self._limits: Box = (LEFT + 2, frame.plot_top + 2, LEFT + PLOT_WIDTH - 2, frame.bottom - 2)
         self._cells: set[tuple[int, int]] = set()
         self._boxes: list[Box] = []
@@ -46,7 +46,7 @@ class LabelBoard:
         self._boxes.append((x - radius, y - radius, x + radius, y + radius))
 
     def crossed(self, box: Box) -> float:
-        """Return the share of a box, and of a margin around it, that tracks or symbols cover."""
+        """Return the share of a box with its margin that tracks cross, plus 1 if a label or symbol is there."""
         left, top, right, bottom = box[0] - MARGIN, box[1] - MARGIN, box[2] + MARGIN, box[3] + MARGIN
         covered = any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in self._boxes)
         return self._crossed((left, top, right, bottom)) + covered
@@ -90,7 +90,7 @@ class LabelBoard:
         return not any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in self._boxes)
 
     def _crossed(self, box: Box) -> float:
-        """Return the share of a box's cells that tracks cross."""
+        """Return the share, from 0 to 1, of the grid cells below a box that are crossed by tracks."""
         columns = range(int(box[0] / CELL), int(box[2] / CELL) + 1)
         rows = range(int(box[1] / CELL), int(box[3] / CELL) + 1)
         crossed = sum((column, row) in self._cells for column in columns for row in rows)

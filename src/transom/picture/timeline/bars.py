@@ -44,7 +44,7 @@ def bar_bounds(lane: Lane, window: DrawnWindow, scale: Scale) -> BarBounds:
 def draw_window(
     lane: Lane, window: DrawnWindow, y: float, scale: Scale, colour: str, pairing: Pairing, drawn: Collection[int]
 ) -> str:
-    """Draw a window: its bar with dots for tuples, the mark and time of its creation, and when it is paired.
+    """Draw a window: a bar with dots for tuples, its creation time, and when it is joined with other windows.
 
     A tuple is marked in the bar only if its index is in `drawn`.
     """
@@ -136,7 +136,7 @@ def _creation_mark(x: float, y: float) -> str:
 
 
 def _validity_line(window: DrawnWindow, y: float, scale: Scale, pairing: Pairing, colour: str) -> list[str]:
-    """Draw a line below a window's bar for as long as it is current, with a dot where it is paired again.
+    """Draw a line below a window's bar until a newer window replaces it, with a dot where it is paired again.
 
     It is paired again when another lane of its FROM clause has a new window.
     """
@@ -197,7 +197,7 @@ def _tooltip_text(lane: Lane, window: DrawnWindow) -> str:
 
 
 def draw_scans(lane: Lane, y: float, scale: Scale, pairing: Pairing) -> list[str]:
-    """Draw the scans of a table as diamonds, with lines for how long each one is current.
+    """Draw the scans of a table as diamonds, each with a line until the next scan replaces it.
 
     A dot is where `pairing` uses a scan again.
     """

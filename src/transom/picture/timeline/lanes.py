@@ -128,7 +128,7 @@ WindowEvent = tuple[int, dict[Coordinate, int]]
 
 
 def undrawable_part(op: Window) -> str:
-    """Return the part of a window operator that has no bar on a time axis, as text; empty if there is none."""
+    """Return the kind of a window that is no bar on a time axis, such as `a window by region`; else empty."""
     if isinstance(op.input, StoredTable):
         return ""
     if op.key:

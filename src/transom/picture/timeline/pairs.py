@@ -34,7 +34,7 @@ class Pairing:
         return len(self.lanes) > 1
 
     def colour_of(self, window: DrawnWindow, number: int) -> str:
-        """Return the colour of a lane's window, by its creation tick or, in a single lane, by its number."""
+        """Return the colour of a window: by creation tick if lanes are paired, else by its index in the lane."""
         if not self.is_product:
             return PALETTE[number % len(PALETTE)]
         return self.colours.get(window.created, UNPAIRED_COLOUR)
@@ -78,7 +78,7 @@ def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
 
 
 def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
-    """Return the ticks at which a lane has a new window and every lane has one; `created` has each lane's ticks.
+    """Return the ticks at which some lane has a new window and all lanes have one, from each lane's ticks.
 
     At these ticks the query has an answer.
     """
@@ -134,7 +134,7 @@ def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows 
 
 
 def _current_windows(lane: Lane, tick: int) -> list[int]:
-    """Return the numbers of a lane's windows that are current at a tick."""
+    """Return the indexes of a lane's windows that exist at a tick and are not yet replaced by a newer one."""
     return [
         number
         for number, window in enumerate(lane.windows)

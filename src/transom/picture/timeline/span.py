@@ -99,7 +99,7 @@ def _slides_per_range(op: Window) -> int:
 
 
 def _target_window_count(op: Window) -> int:
-    """Return how many windows of an operator to draw; if possible, the last of them begin after the run's start."""
+    """Return how many windows of an operator to draw: if possible, so many that some begin in the run."""
     if isinstance(op.slide, AtStart) or isinstance(op.input, StoredTable):
         return 1 if isinstance(op.slide, AtStart) else 3
     slides = _slides_per_range(op)

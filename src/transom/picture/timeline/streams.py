@@ -73,10 +73,10 @@ def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, text
 
 
 def _without_renumbering(plan: Plan) -> Stream:
-    """Remove the Renumber operators from a plan, so that the answer's tuples keep their index in the source."""
+    """Remove the operators that number tuples anew, so that an answer's tuples keep their index in the source."""
 
     def change(op: Operator) -> Operator:
-        """Remove Renumber operators from an operator and its inputs."""
+        """Remove the operators that number tuples anew from an operator and its inputs."""
         return change(op.input) if isinstance(op, Renumber) else with_inputs(op, change)
 
     return change(plan)  # type: ignore[return-value]

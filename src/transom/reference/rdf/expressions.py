@@ -22,7 +22,7 @@ from transom.reference.rdf.strings import simple_string
 
 
 def _no_match(pattern: Windows, outer: Mapping[str, Term]) -> bool:
-    """Answer EXISTS in contexts without data: no pattern has a solution."""
+    """Return False, the answer of EXISTS in a context without data, where no pattern has a solution."""
     return False
 
 

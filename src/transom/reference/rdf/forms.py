@@ -33,7 +33,7 @@ def construct(op: Construct, rows: Rows) -> Rows:
 
 
 def instantiate_term(item: TermPattern, solution: Solution, copy: int) -> Term | None:
-    """Return the term for an item of a CONSTRUCT template in a solution; None if it is unbound.
+    """Fill in an item of a CONSTRUCT template from copy number `copy` of a solution; None if it is unbound.
 
     `copy` numbers equal solutions, which get different blank nodes.
     """
@@ -47,7 +47,7 @@ def instantiate_term(item: TermPattern, solution: Solution, copy: int) -> Term |
 
 
 def solution_blank_node(solution: Solution, copy: int, label: str) -> BlankNode:
-    """Return the blank node for a label of a CONSTRUCT template in a solution, the same at all ticks.
+    """Return the blank node of a CONSTRUCT label: the same at all ticks, another for each `copy` of a solution.
 
     `copy` numbers equal solutions, which get different nodes.
     """

@@ -61,7 +61,7 @@ def basic_graph_pattern(op: BasicGraphPattern, parts: Sequence[Rows]) -> Rows:
 
 
 def path_pattern(op: PathPattern, statements: Rows, outer: Mapping[str, Term]) -> Rows:
-    """Evaluate a property path over the statements of one tick to its solutions (W3C 18.4).
+    """Evaluate a property path over one tick's statements; `outer` has bindings from outside an EXISTS (18.4).
 
     `outer` has the bindings around an EXISTS.
     """

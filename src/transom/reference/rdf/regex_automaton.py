@@ -57,7 +57,7 @@ class PositionAutomaton:
         return len(self.takes) - 1
 
     def link(self, last: dict[int, int], first: dict[int, int]) -> None:
-        """Add transitions from the states in `last` to those in `first`; their numbers of ways to match multiply."""
+        """Link all states in `last` to all in `first`; their values are numbers of ways to match and multiply."""
         for source, exits in last.items():
             for target, entries in first.items():
                 self.follow[source][target] = self.follow[source].get(target, 0) + exits * entries
@@ -233,7 +233,7 @@ def _alternative(first: RegexFragment, second: RegexFragment) -> RegexFragment:
 
 
 def _sum(first: dict[int, int], second: dict[int, int], times: int = 1) -> dict[int, int]:
-    """Add two mappings from automaton states to numbers of ways; the second one's numbers are multiplied by `times`."""
+    """Add two mappings from states to numbers of ways to match; those of `second` are multiplied by `times`."""
     if not times:
         return first
     total = dict(first)

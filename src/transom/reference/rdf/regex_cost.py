@@ -113,7 +113,7 @@ class _Ambiguity:
         return reached
 
     def _ways_out(self, position: int, component_ways: dict[int, int]) -> int:
-        """Return the most ways in which one character can lead from a state to later components.
+        """Return the most ways in which one character leads from a state to other strong components.
 
         A way counts as often as `component_ways` says for the component where it leads.
         """

@@ -48,14 +48,14 @@ class RowTotals:
         )
 
     def unread(self, source: str) -> int:
-        """The offsets of a source's topic without a row; 0 for other sources."""
+        """The number of offsets of a source's Kafka topic that gave no row; 0 for other sources."""
         return (
             self.offsets.get(source, self.sources.get(source, Balance()).read)
             - self.sources.get(source, Balance()).read
         )
 
     def lost_rows(self, period: str) -> LostRows | None:
-        """Return the error LostRows if the rows of a source do not add up in a `period`, else None."""
+        """Return LostRows if a source's row counts do not add up, else None; its text names the `period`."""
         for name, balance in self.sources.items():
             if balance.missing:
                 return LostRows(
@@ -111,7 +111,7 @@ class BalanceRecord:
             raise lost
 
     def _load(self) -> None:
-        """Load the file; a checkpoint of an earlier version has none."""
+        """Load the counts from the record file, which a checkpoint of an earlier version lacks."""
         try:
             content = json.loads(self.file.read_bytes())
             self.first = content["first"]

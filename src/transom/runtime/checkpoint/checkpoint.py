@@ -64,7 +64,7 @@ class Checkpoint:
         return Checkpoint(folder, spark_folder(spark, folder / SPARK_FOLDER))
 
     def take_over(self) -> None:
-        """Take the next epoch, which fences all earlier runs of the checkpoint on any host, and check it again.
+        """Take the next epoch (number of a start), so that all earlier runs raise Fenced; check again.
 
         What an earlier run wrote until then counts.
         """

@@ -119,7 +119,7 @@ def absolute_paths(paths: Sequence[str], folder: Path | None) -> list[str]:
 
 
 def _file_columns(extent: Extent) -> list[Any]:
-    """Return what maps cells of files to values: columns, time format, marks and zone; empty if all are default."""
+    """Return how cells of files become values: columns, time format, separators, time zone; [] if all default."""
     source = extent.source
     if not isinstance(source, Files | FileVersions):
         return []
@@ -177,7 +177,7 @@ def plan_shape(value: Any) -> Any:
 
 
 def node_identity(value: Any) -> Any:
-    """Return the part of a fingerprint entry that must not change: node codes, executors and field values.
+    """Return what must not change of plan nodes in a fingerprint: their codes, executors and field values.
 
     Names are left out.
     """

@@ -84,7 +84,7 @@ def read_handover(spark: SparkSession, older: Path, calendar: Calendar) -> Hando
 
 
 def handover_after(checkpoint: Checkpoint, recorded: Mapping[str, Any], batch: int, calendar: Calendar) -> Handover:
-    """Return the hand-over of a checkpoint if its sink has the answers up to a micro-batch, -1 for none.
+    """Return up to which tick a query has answered once its sink has micro-batch `batch` (-1 for none).
 
     `recorded` is the content of its `plan.json`. Raises CheckpointError if no tick was closed by then.
     """
@@ -185,7 +185,7 @@ def take_over(spark: SparkSession, older: Path, newer: Path, calendar: Calendar)
 
 
 def _mark_for(older: Path, newer: Path) -> dict[str, Any] | None:
-    """Return the mark of a hand-over to `newer`, None if there is none; raise CheckpointError for one to another."""
+    """Return the record that `older` was handed over to `newer`, or None; raise CheckpointError if to another."""
     mark = _read(older / HANDOVER_FILE)
     if mark is not None and mark["to"] != str(newer.resolve()):
         raise _handed_over_error(older, mark)
@@ -193,7 +193,7 @@ def _mark_for(older: Path, newer: Path) -> dict[str, Any] | None:
 
 
 def mark_handed_over(older: Path, newer: Path, handover: Handover, *, announced: bool = False) -> None:
-    """Mark a checkpoint as handed over to `newer`.
+    """Record in the checkpoint `older` that `newer` goes on from it, or will do so if `announced`.
 
     If `announced`, its query goes on until the database of its sink says that the newer one has taken over.
     """
@@ -213,7 +213,7 @@ def is_handed_over(folder: Path) -> bool:
 
 
 def refuse_handed_over(folder: Path, *, announced: bool = False) -> None:
-    """Raise CheckpointError if another checkpoint goes on from this one, or also if that is only `announced`."""
+    """Raise CheckpointError if a newer checkpoint goes on from this one; if `announced`, also if it only will."""
     mark = _read(folder / HANDOVER_FILE)
     if mark is not None and (announced or not mark.get(ANNOUNCED)):
         raise _handed_over_error(folder, mark)
@@ -300,7 +300,7 @@ def finish_rebuild(folder: Path) -> Handover | None:
 
 
 def _move_aside(folder: Path, number: int) -> None:
-    """Move the files of a checkpoint into its folder of older parts; the fingerprint, which ends the move, is last.
+    """Move a checkpoint's files into the subfolder `number` of its old parts; `plan.json` is moved last.
 
     The epochs stay, so that a run of the older query on another host is fenced.
     """

@@ -15,7 +15,7 @@ LOCAL_FILE_MANAGER = f"{PACKAGE}.files.LocalCheckpointFileManager"
 
 @contextmanager
 def local_file_manager(spark: SparkSession) -> Iterator[None]:
-    """Open a context in which queries with a checkpoint on a local disk start with the kernel's file manager.
+    """Open a context in which queries with checkpoints on a local disk use the Java kernel's file manager.
 
     A query keeps the settings that its session has when it starts. A session with a file manager of its own, one
     without the kernel, and other file systems keep Spark's choice. Both managers read each other's files.

@@ -48,7 +48,7 @@ class Remembered:
 
 
 def read_remembered(checkpoint: Path) -> Remembered:
-    """Read what a checkpoint remembers; raise CheckpointError if it is damaged or if there is none."""
+    """Read the recorded query, plan and options of a checkpoint; raise CheckpointError if missing or damaged."""
     file = checkpoint / PLAN_FILE
     try:
         record = read_sealed(file)
@@ -92,7 +92,7 @@ def recorded_start(checkpoint: Path) -> int | None:
 
 
 def recorded_settings(checkpoint: Path) -> Mapping[str, str] | None:
-    """Return the settings that a checkpoint was made with, none if it is of an earlier version; None if it is new."""
+    """Return a checkpoint's recorded Spark settings, {} if an earlier version made it; None if it is new."""
     try:
         record = read_sealed(checkpoint / PLAN_FILE)
     except FileNotFoundError:

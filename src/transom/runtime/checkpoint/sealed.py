@@ -17,12 +17,12 @@ DIGEST = "digest"
 
 
 def write_sealed(file: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON with its digest."""
+    """Write a record, a JSON object, to a file together with its SHA-256 digest."""
     write_atomically(file, sealed_text(record))
 
 
 def sealed_text(record: Mapping[str, Any]) -> str:
-    """Return a record as JSON with its digest."""
+    """Return a record as the text of a JSON object that includes its SHA-256 digest."""
     return json.dumps({**record, DIGEST: _digest(record)}, indent=1, ensure_ascii=False)
 
 

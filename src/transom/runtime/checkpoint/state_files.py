@@ -21,7 +21,7 @@ from transom.runtime.checkpoint.logs.spark_files import SparkFolder
 
 
 def check_not_moved(files: SparkFolder) -> None:
-    """Raise CheckpointError if the schemas of a state are gone from the folder where the checkpoint was made."""
+    """Raise CheckpointError if a state schema is missing at the full path that Spark has recorded for it."""
     for name in _metadata_files(files):
         for path in _schema_paths(files.read(name)):
             if not os.path.exists(path):
@@ -35,7 +35,7 @@ def check_not_moved(files: SparkFolder) -> None:
 
 
 def _metadata_files(files: SparkFolder) -> Iterator[str]:
-    """Yield the newest description of each stateful operator; format 1 of descriptions has no paths."""
+    """Yield the name of each stateful operator's newest metadata file of format 2; format 1 has no paths."""
     for operator in files.entries("state"):
         folder = f"state/{operator}/_metadata/v2"
         if operator.isdecimal():

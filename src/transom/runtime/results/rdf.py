@@ -35,7 +35,7 @@ class RdfResults(Results[RdfAnswer]):
     meta_columns = ("change", "place", "empty", "start", "end", "n")
 
     def result(self, frame: DataFrame) -> DataFrame:
-        """Select the user's columns from the plan's output: of changes or sequences by tick, or rows without time."""
+        """Select the user's columns from the plan's output: `tick` (if any), `change` or `place`, values."""
         cells = [F.col(f"c{number}").alias(name) for number, name in enumerate(self.names)]
         if isinstance(self.plan, Sort):
             number = [F.col(ORDER).alias("place")]

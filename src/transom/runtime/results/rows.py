@@ -38,7 +38,7 @@ class RowResults(Results[Answer]):
         return len(rows) > max_rows
 
     def shown_answer(self, rows: Sequence[Any]) -> Answer:
-        """The answer that a table shows of collected rows; a stream without the running index has no column for it."""
+        """Convert collected rows to the answer that `show` prints, without an index column if they have none."""
         answer = self.answer(rows)
         if answer.kind == "tagged-tuples" and not (rows and "index" in rows[0]):
             return replace(answer, kind="stream")

@@ -40,7 +40,7 @@ class SinkDeadLetters:
         self._batch, self._batch_count, self._earlier_count = -1, 0, 0
 
     def write(self, batch: int, refused: Iterable[RefusedRow]) -> None:
-        """Replace the file with the refused rows of a micro-batch; without rows, the file is deleted."""
+        """Write the refused rows of a micro-batch to its dead-letter file; without rows, delete the file."""
         file = self.folder / f"batch-{batch:09}.jsonl"
         if batch != self._batch:
             self._earlier_count += self._batch_count

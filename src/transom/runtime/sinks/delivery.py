@@ -95,7 +95,7 @@ def batch_delivery(
 
 
 def to_messages(frame: DataFrame, run_id: str, batch: int, taken: Sequence[str] = ()) -> DataFrame:
-    """Convert the rows of a micro-batch to JSON messages with a unique `id`; names in `taken` get an underscore.
+    """Convert the rows of a micro-batch to the columns `tick`, `id` (unique) and `value` (the row as JSON).
 
     Columns whose names are `taken` get an extra underscore in the JSON.
     """
@@ -208,7 +208,7 @@ def _to_postgresql(
     epoch: int | None,
     takeover: TableTakeover | None,
 ) -> None:
-    """COPY a micro-batch into a PostgreSQL table exactly once, in a transaction that records its number.
+    """COPY a micro-batch into a PostgreSQL table exactly once; the transaction also records the batch's number.
 
     The number and the run id are in a ledger table. A transaction of an earlier `epoch` than the newest is refused.
     With `takeover`, the rows that the older run has answered or will answer are left out.
@@ -282,7 +282,7 @@ def _connection_error(address: str, error: Exception) -> Exception:
 
 
 def claim_sink(sink: Sink, run_id: str) -> int | None:
-    """Take the next epoch of a run in the database of its sink, which fences its earlier starts; None for others."""
+    """Take a run's next epoch (number of a start) in a PostgreSQL sink, fencing earlier ones; None for others."""
     if sink.kind != "postgresql":
         return None
     epochs: list[int] = []

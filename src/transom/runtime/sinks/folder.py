@@ -112,7 +112,7 @@ class FolderWriter:
         self._later = True
 
     def take_over(self) -> None:
-        """Take the next epoch of the run in this folder, which fences its earlier starts on any host."""
+        """Take the run's next epoch (number of a start) in this folder; earlier starts then raise Fenced."""
         output = self.output
         output.file_system.mkdirs(output.staging)
         while True:
@@ -148,7 +148,7 @@ class FolderWriter:
         return self.output.path(self.output.staging, f"{staged.getName()}.whole")
 
     def _decide(self, batch: int, staged: Any) -> Any:
-        """Mark the staged files as the whole micro-batch, and return them; or those of an earlier epoch if marked.
+        """Mark the staging folder as the whole micro-batch and return it, or the one marked earlier, if any.
 
         An earlier run that marks its files after this run has looked finds the newer epoch, and is fenced.
         """
@@ -177,7 +177,7 @@ class FolderWriter:
         return output.path(output.staging, max(epochs)[1]) if epochs else None
 
     def _decided(self, batch: int) -> Any:
-        """Return the files that were completely staged as this micro-batch before a kill; None if there are none.
+        """Return the staging folder that was marked as this whole micro-batch before a kill; None if none was.
 
         Then only renames may be missing. Also creates the folders, and deletes what is left of earlier micro-batches.
         CheckpointError if the folder is ahead of the checkpoint.
@@ -195,7 +195,7 @@ class FolderWriter:
         return None
 
     def _delete_before(self, batch: int) -> None:
-        """Delete from the staging folder what is left of the micro-batches before one."""
+        """Delete this run's staged files and markers of the micro-batches before `batch`."""
         output = self.output
         for name in list(output.names(output.staging)):
             match = re.fullmatch(rf"{self.run}-(\d+)(-e\d+)?(\.whole)?", name)

@@ -36,12 +36,12 @@ class TableHandover:
     tick: int | None
 
     def __str__(self) -> str:
-        """The hand-over in words, for messages about the older run."""
+        """Say to which checkpoint a run was handed over, and after which tick, for error messages."""
         return f"was handed over to {self.newer} after tick {self.tick}"
 
 
 def claim_epoch(connection: Any, run_id: str) -> int:
-    """Take the next epoch of a run over a PostgreSQL connection, which fences its earlier starts.
+    """Take a run's next epoch (number of a start) in PostgreSQL, after which earlier starts raise Fenced.
 
     Raises CheckpointError if a newer run has taken over from the run.
     """
@@ -57,7 +57,7 @@ def claim_epoch(connection: Any, run_id: str) -> int:
 
 
 def next_epoch(connection: Any, run_id: str) -> int:
-    """Take the next epoch of a run, whose lock this transaction holds."""
+    """Increment and return a run's epoch (number of a start), while this transaction holds the run's lock."""
     claimed: int = connection.execute(
         f"INSERT INTO {EPOCH_TABLE} VALUES (%s, 1) "  # noqa: S608
         f"ON CONFLICT (run) DO UPDATE SET epoch = {EPOCH_TABLE}.epoch + 1 RETURNING epoch",
@@ -67,7 +67,7 @@ def next_epoch(connection: Any, run_id: str) -> int:
 
 
 def read_handover(connection: Any, run_id: str) -> TableHandover | None:
-    """Return the hand-over of a run; None if no newer run goes on after it."""
+    """Return the record of the newer checkpoint that goes on after a run; None if there is none."""
     if not has_table(connection, HANDOVER_TABLE):
         return None
     row = connection.execute(f"SELECT newer, tick FROM {HANDOVER_TABLE} WHERE run = %s", (run_id,)).fetchone()  # noqa: S608
@@ -84,23 +84,23 @@ def last_delivered(connection: Any, run_id: str) -> int:
 
 
 def has_table(connection: Any, name: str) -> bool:
-    """Whether the database has a table of Transom."""
+    """Whether the database has a table with this name."""
     return connection.execute("SELECT to_regclass(%s)", (name,)).fetchone()[0] is not None
 
 
 def lock_run(connection: Any, run_id: str) -> None:
-    """Hold off all starts of a run until the end of a connection's transaction; ends one that stays open too long."""
+    """Lock a run against its other starts until the transaction ends; terminate one that holds it too long."""
     _lock(connection, run_id, None)
 
 
 def verify_epoch(connection: Any, run_id: str, epoch: int) -> None:
-    """Hold off other starts of a run until the end of a connection's transaction; raise Fenced if one is newer."""
+    """Lock a run against other starts until the transaction ends; raise Fenced if one has a newer epoch."""
     _lock(connection, run_id, epoch)
     _compare(connection, run_id, epoch)
 
 
 def _lock(connection: Any, run_id: str, epoch: int | None) -> None:
-    """Take the advisory lock of a run until the end of the transaction, from its earlier starts if necessary.
+    """Take a run's advisory lock until the transaction ends; terminate sessions that hold it too long.
 
     `epoch` is that of the caller, None while it takes one.
     """

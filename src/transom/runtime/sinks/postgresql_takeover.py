@@ -24,7 +24,7 @@ from transom.runtime.sinks.postgresql_epochs import (
 
 
 def announce_takeover(connection: Any, older_run: str, newer: str) -> TableHandover:
-    """Record that the checkpoint `newer` goes on after a run, in place of one that has not taken over yet.
+    """Record that the checkpoint `newer` is to go on after a run, unless another one has already taken over.
 
     Returns the hand-over, which is that to another checkpoint if the run was handed over before.
     """
@@ -64,7 +64,7 @@ class TableTakeover:
         self._on_taken_over = on_taken_over
 
     def answered_until(self, connection: Any, batch: int) -> datetime | None:
-        """Return the event time up to which the older run has the answers; None if it also has those of a micro-batch.
+        """Return the event time up to which the older run answers; None while this run has not caught up.
 
         Takes over, and commits this, if the micro-batch has caught up with the older run. Raises Fenced if another
         checkpoint has been told to go on after the older run.
@@ -84,7 +84,7 @@ class TableTakeover:
         return self._end_of_tick(tick)
 
     def _read_tick(self, connection: Any) -> int | None:
-        """Return the tick of the hand-over to this run, None before; raise Fenced if there is no such hand-over."""
+        """Return the tick after which this run took over, None before; raise Fenced if it no longer may."""
         handover = read_handover(connection, self._older_run)
         if handover is None or handover.newer != self._newer:
             raise Fenced(

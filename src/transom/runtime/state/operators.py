@@ -89,7 +89,7 @@ def _recorded(operator: LabelledOperator, job: Job, nodes: Sequence[PhysicalNode
 
 
 def _run_together(node: PhysicalNode, lowered: Collection[int]) -> Iterator[PhysicalNode]:
-    """Yield a node, and the nodes below it that run in its operator, because none of their own was lowered."""
+    """Yield a node and the nodes below it that run in the same operator, as they were not lowered separately."""
     yield node
     for below in inputs(node):
         if id(below) not in lowered:

@@ -127,14 +127,14 @@ def _inspect(spark: SparkSession, folder: Path, attempts: int = INSPECTIONS) -> 
 
 
 def _node_state(parts: Sequence[tuple[RecordedOperator, StoredState]]) -> NodeState:
-    """Combine the operators of one node."""
+    """Combine the stored states of all Spark operators that belong to the same plan node."""
     operator = parts[0][0]
     stored = tuple(stored for _, stored in parts)
     return NodeState(operator.title, operator.bound, operator.rows, stored, tuple(operator.columns))
 
 
 def _stores(spark: SparkSession, folder: Path, batch: int) -> list[Store]:
-    """List the stateful operators in the state of a checkpoint, by id."""
+    """List the state stores of a checkpoint's stateful operators after micro-batch `batch`, ordered by id."""
     path = str(folder / SPARK_FOLDER)
     try:
         rows = spark.read.format("state-metadata").load(path).collect()
@@ -161,7 +161,7 @@ def _variables(row: Any) -> Iterator[str]:
 def _match(
     recorded: Sequence[RecordedOperator] | None, stores: Sequence[Store]
 ) -> tuple[Sequence[RecordedOperator], str | None]:
-    """Assign a recorded operator to each operator in the state, or say why that is not possible."""
+    """Return the recorded operator of each store and None, or placeholders and the reason why none fits."""
     if recorded is not None and len(recorded) == len(stores):
         names = zip(recorded, stores, strict=True)
         if all(store.name.startswith(operator.name) for operator, store in names):
@@ -175,7 +175,7 @@ def _match(
 def _read_store(
     store: Store, operator: RecordedOperator, key: str | None, reason: str | None, folder: Path
 ) -> StoredState:
-    """Read one operator's state: decode a machine, count the rows of all others.
+    """Read an operator's state: decode that of Transom's own state machines, only count the rows of others.
 
     Raises CheckpointError if a file of the state is damaged.
     """
@@ -196,7 +196,7 @@ def _read_store(
 
 
 def _kernel_missing(spark: SparkSession) -> str | None:
-    """Say why this session cannot decode machines of the kernel; None if it can."""
+    """Return why this session cannot decode the state of operators in the Java kernel; None if it can."""
     why = load_kernel(spark)
     return None if why is None else f"its machine runs in the kernel, and this session has no kernel: {why}"
 

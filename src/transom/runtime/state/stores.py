@@ -41,7 +41,7 @@ class Store:
     variables: tuple[str, ...]
 
     def read(self, **options: str) -> DataFrame:
-        """Read a state variable, a side of a join or a whole store, as it was after the micro-batch."""
+        """Read a state variable, one side of a join or the whole store, as of the store's micro-batch."""
         reader = self.spark.read.format("statestore").option("operatorId", self.operator).option("batchId", self.batch)
         return reader.options(**options).load(self.checkpoint)
 
@@ -79,7 +79,7 @@ def count_rows(store: Store) -> Kept:
 
 
 def decode_machine(store: Store, specification: str, key: str | None) -> Kept:
-    """Decode the state of a machine, which its JSON specification describes, and keep the entries of one key."""
+    """Decode the state of one of Transom's state machines: count its rows, and keep the entries of one key."""
     chosen, parts, keys, rows = list[StateEntry](), Counter[str](), set[str](), 0
     java = "machine" not in store.variables
     decoded = _decode_in_kernel(store, specification) if java else _decode(store, specification)
@@ -110,7 +110,7 @@ def key_text(values: Sequence[Any]) -> str:
 
 
 def _key_values(key: Row) -> tuple[Any, ...] | None:
-    """Return the values of a key of Spark; None if the key is only the number of a bucket, which hides the keys."""
+    """Return the values of a state key; None if it is only the number of a bucket of several keys."""
     fields = key.asDict()
     if set(fields) == {BUCKET}:
         return None
@@ -153,7 +153,7 @@ def _decode(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
 
 
 def _restore(specification: str, state: bytes) -> _Saved:
-    """Restore a machine, or a bucket of them, from its saved bytes, and return what it remembers."""
+    """Restore a state machine, or all those in a bucket of keys, from saved bytes; return its entries."""
     if is_shared(specification):
         bucket = Bucket(TimedMachineFactory(specification), state)
         return _Saved(bucket.entries(), bucket.held)

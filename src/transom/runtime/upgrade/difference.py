@@ -63,7 +63,7 @@ class Difference:
 
 
 def user_sources(remembered: Remembered, job: Job) -> list[str]:
-    """List the sources whose DataFrames the caller of the checkpoint's run had opened.
+    """List the sources that a checkpoint's run read from DataFrames of its caller, not from the catalog.
 
     The checkpoint records no place for their rows, although the catalog declares one.
     """
@@ -73,7 +73,7 @@ def user_sources(remembered: Remembered, job: Job) -> list[str]:
 
 
 def compare(remembered: Remembered, job: Job, opened_by_caller: Sequence[str] = ()) -> Difference:
-    """Compare a checkpoint with a query that is planned with the options of a run."""
+    """Compare the query that a checkpoint belongs to with the planned query `job`."""
     now = json.loads(json.dumps(fingerprint(job, opened_by_caller)))
     described = about(job)
     changes = changed_entries(remembered.fingerprint, now)
@@ -101,12 +101,12 @@ def _changed_hints(recorded: Mapping[str, Mapping[str, Any]], now: Mapping[str, 
 
 
 def _shown(value: Any) -> str:
-    """Return the value of a hint for messages."""
+    """Format the value of a hint, a catalog entry that changes no answer, for a message."""
     return "not set" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _with_notes(plan: Any, notes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, OperatorState]]:
-    """Yield the nodes of a recorded plan, each before its inputs: its identity, and how it is described.
+    """Yield the identity and a description (from `notes`) of each node of a plan, each before its inputs.
 
     A checkpoint of an earlier version has no `notes`, so the name of the node describes it.
     """
@@ -134,7 +134,7 @@ def _nodes(value: Any) -> Iterator[Mapping[str, Any]]:
 def _operator_states(
     before: Sequence[tuple[str, OperatorState]], after: Sequence[tuple[str, OperatorState]], *, resumes: bool
 ) -> tuple[OperatorState, ...]:
-    """Decide the fate of each operator: first those of the new plan, then those that only the old one has."""
+    """Decide whether each operator's state is kept, rebuilt or new; operators of the old plan alone come last."""
     remaining = Counter(identity for identity, _ in before)
     states = []
     for identity, operator in after:

@@ -39,7 +39,7 @@ class ReplayPoint:
         return max(0, self.answered_until + 1 - self.reach)
 
     def lines(self) -> list[str]:
-        """Describe the point in sentences for people."""
+        """Describe in sentences up to which tick answers exist, and which rows the new query needs."""
         lines = []
         if self.answered_until is not None:
             lines.append(f"the checkpoint's run has answered up to {self._time(self.answered_until)}")
@@ -81,5 +81,5 @@ def answered_until(job: Job) -> int | None:
 
 
 def _ticks(count: int) -> str:
-    """Return a number of ticks as text."""
+    """Format a number of ticks, such as `1 tick` or `2,000 ticks`."""
     return "1 tick" if count == 1 else f"{count:,} ticks"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def begin_takeover(spark: SparkSession, job: Job, older: Path) -> Handover | None:
-    """Let a planned query go on after the query of an older checkpoint, which may still be running.
+    """Begin to take over from an older query; return where it stands, None if it must be stopped first.
 
     Returns up to which tick the older query has answered by now. None if it must be stopped for a hand-over: its
     answers are not in the database of the job's sink, or the new query answers ticks before they are closed.
@@ -82,7 +82,7 @@ def _read_ledger(sink: Sink, run: str) -> int:
 
 
 def _announce(sink: Sink, run: str, newer: str) -> TableHandover:
-    """Record in the database of a sink that the checkpoint `newer` goes on after a run."""
+    """Record in a sink's database that the checkpoint `newer` is to go on after a run; return the record."""
     announced: list[TableHandover] = []
     in_database(sink.address or "", lambda connection: announced.append(announce_takeover(connection, run, newer)))
     return announced[-1]
@@ -107,7 +107,7 @@ def table_takeover(spark: SparkSession, job: Job, checkpoint: Checkpoint) -> Tab
     newer = checkpoint.folder.resolve()
 
     def on_taken_over(tick: int) -> None:
-        """Tell both checkpoints of the hand-over."""
+        """Record in both checkpoints that this run took over after tick `tick`."""
         write_predecessor(checkpoint.folder, Predecessor(predecessor.run, predecessor.folder, tick, predecessor.first))
         with contextlib.suppress(OSError):  # the database knows it, too
             mark_handed_over(predecessor.folder, newer, Handover(tick, predecessor.first))
@@ -134,7 +134,7 @@ def _end_of_tick(tick: int, calendar: Calendar) -> datetime:
 
 
 def takeover_line(folder: Path) -> str | None:
-    """Describe how far the takeover of a checkpoint's run is; None if it goes on after no running query."""
+    """Describe whether a checkpoint's run has taken over from an older one; None if it has no such predecessor."""
     predecessor = read_predecessor(folder)
     if predecessor is None:
         return None

@@ -103,7 +103,7 @@ def _last_tick(inputs: Inputs, until: int | None) -> int | None:
 
 
 def _stream_rows(extent: Extent, elements: Sequence[Element]) -> Iterable[tuple[int, int, tuple[Any, ...]]]:
-    """Yield the rows of a stream as (tick, number, values); RDF messages give one row per tick and subject."""
+    """Yield a stream's rows as (tick, row number, values); RDF messages give one row per tick and subject."""
     if not extent.local:
         return [(element.tick, element.index, element.row) for element in elements]
     messages: dict[tuple[int, Any], tuple[int, int, tuple[list[Any]]]] = {}

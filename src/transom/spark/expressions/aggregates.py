@@ -101,7 +101,7 @@ def partial(
 
 
 def merge(aggregate: Aggregate, name: str, approximate: bool) -> list[Column]:
-    """Merge the partial results of panes by aggregating each of their columns `{name}_{part}`.
+    """Merge partial results of panes (pieces of windows) by aggregating each of their columns `{name}_{part}`.
 
     With `approximate`, float sums vary with row order.
     """
@@ -178,7 +178,7 @@ def _millionths(number: Column) -> Column:
 
 
 def _printed_decimal(part: str, number: Column) -> Column:
-    """Convert a float of size class `part` to the decimal that it prints as; NULL for floats of other sizes.
+    """Convert a float in the size range named `part` to the decimal that it prints as; NULL for other floats.
 
     For the class `low`, the query fails if the float is in no size class.
 
@@ -325,7 +325,7 @@ def _float_total(hi: Column, lo: Column, *printed: Column) -> Column:
 
 
 def _float_text(millionths: Column, low: Column, mid: Column, high: Column, top: Column) -> Column:
-    """The exact sum of floats as decimal text, from the sum of millionths and the decimal sums of four size classes."""
+    """The exact sum of floats as text, from the sum of millionths and the decimal sums of four size ranges."""
     zero = F.lit(0).cast(_UNIT)
     count = F.coalesce(millionths, zero).cast("decimal(31,0)")
     remainder = F.pmod(count, F.lit(10**6).cast("decimal(7,0)"))

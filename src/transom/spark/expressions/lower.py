@@ -35,7 +35,7 @@ def lower(
     column: Callable[[Attribute], SparkColumn],
     tag: Callable[[str], SparkColumn],
 ) -> SparkColumn:
-    """Translate an expression to a Spark column; `column` and `tag` return the columns of attributes and tags."""
+    """Translate an expression to a Spark column; `tag` returns the column for a row's `tick` or `index`."""
     match expression:
         case Constant(value=constant, type=kind):
             return literal(constant, kind)

@@ -101,7 +101,7 @@ def _over_full_turns(
     left, right = region.box.left, region.box.right
 
     def test_turns(x: Column) -> Column:
-        """Test the first longitude in the box and, if it is also in the box, the one a full turn further."""
+        """Test the westernmost equivalent longitude in the box and, if also in the box, that plus 360 degrees."""
         twice = F.when(x + _FULL_TURN <= right, combine(test(x), test(x + _FULL_TURN)))
         return twice.otherwise(test(x)) if right - left >= _FULL_TURN else test(x)
 

@@ -53,7 +53,7 @@ def on_globe(point: Column) -> Column:
 
 
 def planar_distance(unit: int, start: Column, end: Column) -> Column:
-    """The distance of two points on the plane in whole micrometres; 0 if a point is NULL.
+    """Planar distance of two points in micrometres, `unit` per coordinate unit; 0 if a point is NULL.
 
     `unit` is the number of micrometres in one unit of the coordinates.
     """
@@ -117,7 +117,7 @@ def _micrometres_between(call: Call, arguments: list[Column], first: int, second
 
 
 def _point(call: Call, arguments: list[Column]) -> Column:
-    """Compute POINT(x), POINT(x, y) or POINT(x, y, unit); NULL if a coordinate is NULL or off the globe."""
+    """Compute POINT; NULL if a coordinate is NULL or, with the unit 0 (degrees), out of range."""
     if len(arguments) == 1:
         return bind_once(call.arguments, arguments, lambda x: make_point(x, F.lit(0.0)))
     if len(arguments) == 3 and _constant_argument(call, 2) == 0:

@@ -233,12 +233,12 @@ F = SqlFunctions()
 
 
 def let(columns: list[Sql], body: Callable[..., Sql]) -> Sql:
-    """Apply `body` to expressions that it may repeat at low cost: each is bound to a lambda variable first."""
+    """Bind each expression to a lambda variable, computed once however often `body` uses it, and apply `body`."""
     return _let(columns, body, lambda array, element_body: F.transform(array, element_body))
 
 
 def let_interpreted(columns: list[Sql], body: Callable[..., Sql]) -> Sql:
-    """Like `let`, but Spark interprets the result instead of compiling it: for a large, rarely evaluated `body`."""
+    """Bind expressions to lambda variables and apply `body`, in SQL that Spark interprets, not compiles."""
     return _let(
         columns, body, lambda array, element_body: F.zip_with(array, F.array(0), lambda values, _: element_body(values))
     )

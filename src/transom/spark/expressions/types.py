@@ -133,7 +133,7 @@ def timestamp_from_micros(micros: Column) -> Column:
 
 
 def let(columns: list[Column], body: Callable[..., Column]) -> Column:
-    """Apply `body` to columns that it may repeat at low cost: each is bound to a lambda variable first.
+    """Bind each column to a lambda variable, computed once however often `body` uses it, and apply `body`.
 
     Without the binding, Spark copies a column to each use, and nested expressions grow without bound.
     """
@@ -142,7 +142,7 @@ def let(columns: list[Column], body: Callable[..., Column]) -> Column:
 
 
 def let_interpreted(columns: list[Column], body: Callable[..., Column]) -> Column:
-    """Like `let`, but Spark interprets the result instead of compiling it: for a large, rarely evaluated `body`.
+    """Bind columns to lambda variables and apply `body`, in a form that Spark interprets, not compiles.
 
     Compiled with the rest, it would result in methods that the JVM does not optimise. ZIP_WITH is one of Spark's
     higher-order functions that no version compiles.

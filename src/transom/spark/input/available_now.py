@@ -40,7 +40,7 @@ _REGISTERED: WeakKeyDictionary[SparkSession, set[type[DataSource]]] = WeakKeyDic
 
 
 def register(spark: SparkSession, source: type[DataSource]) -> None:
-    """Register a Python data source in a session, once; its stream reader supports Trigger.AvailableNow.
+    """Register a Python data source in a session, unless it is registered, and enable Trigger.AvailableNow.
 
     Spark sometimes fails with DATA_SOURCE_ALREADY_EXISTS if several threads register the same source. On Spark 4.1 the
     session is set to wrap sources. The wrapper asks for the latest offset once, when the query starts; on later

@@ -62,17 +62,17 @@ class RowCounts:
     metrics: dict[str, Metric] = field(default_factory=dict)
 
     def reader(self) -> int:
-        """Return a new number, which identifies one of the operators that read a source in their metrics."""
+        """Return a unique number that tells apart, in metrics, the operators that read the same source."""
         return next(_NUMBERS)
 
     def observe(self, frame: DataFrame, metric: Metric, *counts: Column) -> DataFrame:
-        """Observe counts on a frame as a Spark metric with a new name, recorded as `metric`; keep the rows."""
+        """Return the frame with a Spark metric of `counts` under a new name, which is recorded for `metric`."""
         name = f"transom_{metric.source}_{metric.point.value}_{next(_NUMBERS)}"
         self.metrics[name] = metric
         return frame.observe(name, *counts)
 
     def scan(self, source: str) -> CountRead:
-        """Return a function that counts the rows read from a source.
+        """Return a function (frame, rows) that adds a metric to a frame: the sum of `rows` read from a source.
 
         It takes a frame, and a column with the number of source rows in each of its rows.
         """
@@ -104,7 +104,7 @@ class RowCounts:
         }
 
     def speed_limit_counts(self, observed: Mapping[str, Any]) -> dict[str, int]:
-        """Count the rows that speed limits rejected in a micro-batch, by source, from Spark's metrics by name."""
+        """Count by source, from a micro-batch's metrics, the rows rejected because an object moved too fast."""
         counts: dict[str, int] = {}
         for name, metric in self.metrics.items():
             if metric.point is CountingPoint.SPEED_LIMIT and name in observed:

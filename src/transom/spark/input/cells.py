@@ -36,7 +36,7 @@ class Cell:
 
 
 def tick_cell(raw: Column, forms: Mapping[str, Column], raw_type: T.DataType, calendar: Calendar) -> Column:
-    """Read the tick from a raw field of a file: an integer, its text, or an instant; NULL if it is invalid.
+    """Convert a raw field of a file (integer, text or timestamp) to a tick number; NULL if it is invalid.
 
     `forms` are the columns of `cell_forms`.
     """
@@ -59,7 +59,7 @@ def tick_cell(raw: Column, forms: Mapping[str, Column], raw_type: T.DataType, ca
 
 
 def tick_text(text: Column) -> Column:
-    """Return the text of a tick, which is a whole number; NULL for any other text."""
+    """Return a text unchanged if it is a whole number, as a tick (unit of event time) must be, else NULL."""
     return F.when(F.rlike(text, F.lit(_TICK)), text)
 
 

@@ -96,7 +96,7 @@ def ticks(
 def heartbeats(
     spark: SparkSession, *, behind: int, calendar: Calendar, live: bool, first: int, kernel: bool = False
 ) -> DataFrame:
-    """Build a stream of heartbeats for idle sources; each heartbeat is the last completed tick minus `behind`.
+    """Build a stream of heartbeats, rows that only move the watermark: the last ended tick minus `behind`.
 
     There are none before `first`, and none if not live.
     """
@@ -279,7 +279,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return [TickRange(_emitted(start), _emitted(end), end["tick"])] if has_rows else []
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
-        """Yield the ticks of a partition, then its heartbeat, in Arrow batches."""
+        """Yield the ticks of a partition, then a row that only moves the watermark, in Arrow batches."""
         rows_to_read = self._rows_of_range(partition)
         while rows := list(islice(rows_to_read, _ROWS)):
             ticks, heartbeats = zip(*rows, strict=True)
@@ -299,5 +299,5 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _emitted(offset: Mapping[str, int]) -> int:
-    """The last tick up to which a clock has emitted its ticks at an offset."""
+    """Return the tick up to which a clock has emitted all its ticks, according to a stream offset."""
     return offset.get("closed", offset["tick"])

@@ -77,7 +77,7 @@ def closed_tick(log: Path, calendar: Calendar) -> int:
 
 
 def late_mask(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple[pa.Array, int]:
-    """Return a mask of the rows that are late, and the latest tick so far.
+    """Mask the ticks at most `closed` or over `lateness` behind the latest so far; also return the latest.
 
     A row is late if it is more than `lateness` ticks behind `latest` or an earlier row, or if its tick is at most
     `closed`.

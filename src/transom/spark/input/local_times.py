@@ -21,7 +21,7 @@ _HAS_OFFSET = r"\A[^0-9]*[0-9-]+[Tt ][0-9:.,]+(Z|[+-])"
 
 
 def zoned_instant(text: Column, times: LocalTimes) -> Column:
-    """Parse text as an instant; without an offset, it is a local time. The result is a struct.
+    """Parse text as an instant, or as a local time if it has no UTC offset; return a struct.
 
     Its fields are the `instant`, NULL if there is not exactly one, and the `problem` in words of a local time that
     denotes none, else NULL.
@@ -32,7 +32,7 @@ def zoned_instant(text: Column, times: LocalTimes) -> Column:
 
 
 def _zoned(parsed: Column, has_offset: Column, times: LocalTimes) -> Column:
-    """Build the result of `zoned_instant` from the instant in UTC, or the local time as if it were in UTC."""
+    """Build the struct of `instant` and `problem` for a parsed time, which is local unless `has_offset`."""
     micros = F.unix_micros(parsed)
     unknown = F.lit(ClockProblem.UNKNOWN.text(times.zone))
     block = F.get(F.expr(_blocks_as_sql(times)), F.call_function("div", micros, F.lit(_BLOCK)).cast("int"))
@@ -50,7 +50,7 @@ def _zoned(parsed: Column, has_offset: Column, times: LocalTimes) -> Column:
 
 
 def _blocks_as_sql(times: LocalTimes) -> str:
-    """Write the spans of a zone as a SQL array with an array of structs for each block, which Spark folds to a literal.
+    """Write a time zone's spans (start, UTC offset, problem) as a SQL array with an array per 400 days.
 
     A block has the spans that begin in it, and before them the one that is valid at its beginning.
     """
@@ -64,7 +64,7 @@ def _blocks_as_sql(times: LocalTimes) -> str:
 
 
 def _span_as_sql(span: LocalSpan, zone: str) -> str:
-    """Write a span as a SQL struct of its start, its offset and its problem."""
+    """Write a span of local times as a SQL struct: its start, and its UTC offset or why there is none."""
     offset = "CAST(NULL AS BIGINT)" if span.offset is None else f"{span.offset}L"
     problem = "CAST(NULL AS STRING)" if span.problem is None else f"'{span.problem.text(zone)}'"
     return f"named_struct('start', {span.start}L, 'offset', {offset}, 'problem', {problem})"

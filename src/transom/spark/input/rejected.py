@@ -36,13 +36,13 @@ class RejectedRows:
     """Collects the rows and messages that a replay rejects, by extent."""
 
     def __init__(self) -> None:
-        """Start without observed speed limits and without cached messages."""
+        """Create an empty collection of the rows and messages that a batch run rejects."""
         self._observed: list[tuple[str, Observation]] = []
         self._cached: dict[str, DataFrame] = {}
         self._messages: dict[str, RejectedMessages] = {}
 
     def cache_messages(self, frame: DataFrame, extent: str) -> DataFrame:
-        """Cache the frame of a source's messages, so that the query and `messages` read the source once."""
+        """Persist a source's frame of messages, so that the query and the count of rejected ones read it once."""
         self._cached[extent] = frame.persist()
         return self._cached[extent]
 
@@ -78,7 +78,7 @@ class RejectedRows:
         }
 
     def balances(self) -> dict[str, Balance | None]:
-        """Return the balance of each source of which a speed limit rejected rows; None if Spark reports no count.
+        """Return the row counts of sources with rows rejected by a speed limit; None if Spark has no count.
 
         To be called after the result is computed. An extent that is read twice is counted once.
         """
@@ -93,7 +93,7 @@ class RejectedRows:
         return {extent: balance for extent, balance in most.items() if balance is None or balance.rejected}
 
     def observe(self, frame: DataFrame, extent: str, number: int) -> DataFrame:
-        """Count, as Spark metrics, the rows that a speed limit accepts and rejects in a replay.
+        """Return the frame with Spark metrics that count the rows a speed limit accepts and rejects.
 
         `number` makes the name of the metrics unique.
         """
@@ -117,7 +117,7 @@ def _observed_balance(observation: Observation) -> Balance | None:
 
 
 def _balance(metrics: dict[str, Any]) -> Balance:
-    """Build the balance of a speed limit from Spark's metrics, which are NULL without any row."""
+    """Build a row balance (read, used, rejected) of a speed limit from Spark's metrics; NULL counts as 0."""
     accepted, rejected = int(metrics["accepted"] or 0), int(metrics["rows"] or 0)
     counts = {RejectReason.SPEED.value: rejected} if rejected else {}
     return Balance(accepted + rejected, accepted, rejected=counts)

@@ -29,7 +29,7 @@ the number of the statement there."""
 
 
 def statement_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's DataFrame of RDF statements, or of messages, to columns for tick, terms and order."""
+    """Convert a user's DataFrame of RDF statements, or arrays of them (messages), to tick, terms and order."""
     refuse_watermark(extent, frame)
     tick = tick_of(extent, frame, calendar)
     reason = [F.col(REJECT_REASON)] if REJECT_REASON in frame.columns else []

@@ -35,7 +35,7 @@ _ACCEPTED_TYPES = {
 
 
 def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's DataFrame for a stream to Transom's columns; raise UsageError if it does not fit.
+    """Convert a user's DataFrame of a stream to `tick_number`, `c0`, ..., `row_order`; UsageError if unfit.
 
     The columns are `tick_number`, `c0`, `c1`, ... and `row_order`.
     """
@@ -62,7 +62,7 @@ def tick_of(extent: Extent, frame: DataFrame, calendar: Calendar) -> Column:
 
 
 def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's DataFrame for a stored table to Transom's columns; raise UsageError if it is a stream.
+    """Convert a user's table to `version`, `c0`, ..., `row_order`, `is_version`; UsageError for a stream.
 
     The columns are `version`, `c0`, `c1`, ..., `row_order` and `is_version`, which is true in a row that only marks
     that a version exists.
@@ -121,7 +121,7 @@ def position_of(extent: Extent, frame: DataFrame) -> Column | None:
 
 
 def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> str | None:
-    """Choose the time column: the declared one, `tick`, or the only undeclared timestamp.
+    """Choose the time column: the declared one, `tick`, or the only timestamp that is no attribute.
 
     Without such a column, raises UsageError if `required`, otherwise returns None.
     """

@@ -30,7 +30,7 @@ def solution_text(columns: Mapping[str, Column]) -> Column:
 
 
 def new_blank_node(owner: Column, origin: Column) -> Column:
-    """Create a blank node whose label is a hash of `owner` and `origin`.
+    """Create a blank node; its label hashes `owner` (a solution) and `origin` (a call or template node).
 
     `owner` is a solution and its copy number, `origin` tells which call or template node creates the blank node.
     """

@@ -32,7 +32,7 @@ BoundVariables = Mapping[str, Column]
 
 
 def message_star_match(node: MessageStarMatch, run: LoweringContext) -> DataFrame:
-    """Match triple patterns with one subject inside each message, and emit the changes of their solutions."""
+    """Match triple patterns with one subject in each message (array of statements); emit solution changes."""
     assert isinstance(node.input, ReadStream)  # noqa: S101 - the planner puts it above a stream only
     constant = not any(isinstance(branch.terms[_PREDICATE], expression.Column) for branch in node.branches)
     matched = read_stream(
@@ -48,7 +48,7 @@ def _match_any_predicates(node: MessageStarMatch, frame: DataFrame) -> DataFrame
 
 
 def _match_constant_predicates(node: MessageStarMatch, frame: DataFrame) -> DataFrame:
-    """Like `_match_any_predicates`, but for constant predicates; fast if a message has each predicate once.
+    """Replace each message's statements by the solutions of patterns whose predicates are constants.
 
     Expressions that are used several times have their own projection; otherwise Spark would compute them at each use.
     """

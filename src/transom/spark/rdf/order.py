@@ -150,7 +150,7 @@ def _decimal_places(fraction: Sql) -> Sql:
         """Compute the decimal places as an integer quotient; a remainder means that there are more."""
 
         def split_remainder(remainder: Sql) -> Sql:
-            """Build the decimal places from the remainder of the division."""
+            """Build the struct of the decimal places, a quotient, and whether the remainder is not 0."""
             return places_struct(
                 F.try_divide(dividend - remainder, divisor), F.when(remainder > exact(0), F.lit(1)).otherwise(F.lit(0))
             )

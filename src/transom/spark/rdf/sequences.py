@@ -63,7 +63,7 @@ def sort(node: Sort, frame: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def _contents_by_tick(node: Sort, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Emit all current solutions, and a window marker, at every tick with changes, by a stateful machine."""
+    """Emit, at each tick with changes, all current solutions and a marker row, in a stateful machine."""
     copies = F.abs(F.col(COUNT)).cast("int")
     sign = F.signum(F.col(COUNT)).cast("int")
     events = F.concat(

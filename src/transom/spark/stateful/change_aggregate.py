@@ -144,7 +144,7 @@ def _term_cells(name: str, available: Collection[str]) -> list[Column]:
 
 
 def _with_start(rows: DataFrame, start: DataFrame) -> DataFrame:
-    """Add a window marker for each row of `start`: from then on the group of all rows exists, even if it is empty."""
+    """Add a marker row at each tick of `start`: from then on the group of all rows exists, even if empty."""
     markers = without_markers(start).select(TICK, COUNT, F.lit(False).alias(IS_ROW), F.lit(1).alias(WINDOW))
     marked_rows = rows if IS_ROW in rows.columns else rows.withColumns({IS_ROW: F.lit(True), WINDOW: F.lit(1)})
     return marked_rows.unionByName(markers, allowMissingColumns=True)

@@ -44,7 +44,7 @@ class _Tree:
     joins: list[dict[str, Any]] = field(default_factory=list)
 
     def add_join(self, node: ChangeJoin) -> int:
-        """Add a join after the joins that it reads; return its number, which is negative until all sides are known."""
+        """Append a join after its inputs; return a negative number, provisional until all sides are known."""
         if node.right is None:
             inputs = [len(self.sides) + n for n in range(len(node.sides))]
             self.sides += node.sides
@@ -58,14 +58,14 @@ class _Tree:
         return -len(self.joins)
 
     def _add_input(self, node: PhysicalNode) -> int:
-        """Add an input of a join, which is a fused join or a side of the machine; return its number."""
+        """Add a join's input, a fused join or a DataFrame (side); return its number, negative for a join."""
         if is_fused(node):
             return self.add_join(node)
         self.sides.append(node.schema)
         return len(self.sides) - 1
 
     def entries(self) -> list[dict[str, Any]]:
-        """The joins as the specification of the machine lists them; their numbers follow those of the sides."""
+        """The joins as entries of the machine's JSON specification, numbered after the sides (inputs)."""
         return [
             {**join, "inputs": [n if n >= 0 else len(self.sides) - n - 1 for n in join["inputs"]]}
             for join in self.joins

@@ -114,7 +114,7 @@ def run_slide(
 
 
 def decode_entries(spark: SparkSession, specification: str | None, state: Column) -> tuple[Column, Column]:
-    """Return columns of the entries, as JSON, and of the number of rows in the saved bytes of a machine.
+    """Decode a stateful machine's saved bytes to two columns: its entries as JSON, and its number of rows.
 
     Without a specification, `state` holds the rows that wait for the machine.
     """
@@ -124,7 +124,7 @@ def decode_entries(spark: SparkSession, specification: str | None, state: Column
 
 
 def is_closed(spark: SparkSession, tick: Column, offsets: str, calendar: Calendar) -> Column:
-    """Whether a tick was closed when the micro-batch of a row began, as a column computed by the Java kernel.
+    """Whether the watermark had closed a tick when its row's micro-batch began, computed in the Java kernel.
 
     `offsets` is the folder of Spark's offset log.
     """

@@ -38,12 +38,12 @@ class LabelledOperator:
 
 
 def label_node(frame: DataFrame, number: int) -> DataFrame:
-    """Label the DataFrame of a plan node with the number of the node."""
+    """Label a plan node's DataFrame with the node's number, by an alias that does not change Spark's result."""
     return frame.alias(f"{_NODE}{number}")
 
 
 def label_machine(frame: DataFrame, specification: str) -> DataFrame:
-    """Label the output of a machine with the JSON specification of the machine."""
+    """Label a stateful machine's output with the machine's JSON specification, by a DataFrame alias."""
     return frame.alias(f"{_MACHINE}{specification}")
 
 
@@ -58,7 +58,7 @@ def stateful_operators(frame: DataFrame) -> list[LabelledOperator] | None:
 
 
 def _walk(plan: Any, node: int | None, machine: str | None) -> Iterator[LabelledOperator]:
-    """Yield the stateful operators of a logical plan, given the labels above it."""
+    """Yield a logical plan's stateful operators; `node` and `machine` are the nearest labels above it."""
     if not plan.isStreaming():
         return
     name = str(plan.nodeName())

@@ -50,12 +50,12 @@ class MatchTarget:
 
     @property
     def statements(self) -> Windows:
-        """The plan of all statements: of streams, in the windows of their FROM clauses, and of stored graphs."""
+        """The plan that reads all statements of the streams, in the windows of FROM, and of the stored graphs."""
         parts: list[Windows] = [size.over(rdf_stream(name)) for name, size in self.streams]
         return union_windows([*parts, StoredGraph(self.graphs)] if self.graphs else parts)
 
     def statements_in_window(self, window: WindowSize) -> Windows:
-        """Return the plan of all statements of streams and graphs, with `window` on each stream, not that of FROM."""
+        """Return the plan that reads all statements, with `window` on each stream instead of that of FROM."""
         return MatchTarget(tuple((name, window) for name, _ in self.streams), self.graphs).statements
 
     def pattern(
@@ -153,7 +153,7 @@ def window_size_of(window: syntax.Window, calendar: Calendar) -> WindowSize:
 
 
 def _default_slide(window: syntax.RangeWindow, width: syntax.Duration, calendar: Calendar) -> int:
-    """Return the slide, in ticks, of SLIDE without a number: one unit of RANGE.
+    """Return the slide in ticks that SLIDE without a number means: one unit of RANGE, such as 1 S for 10 S.
 
     Raises LanguageRule if that is not a whole number of ticks.
     """
@@ -170,7 +170,7 @@ def _default_slide(window: syntax.RangeWindow, width: syntax.Duration, calendar:
 
 
 def duration_in_ticks(duration: syntax.Duration, calendar: Calendar) -> int:
-    """Convert a duration to ticks; raises LanguageRule if it is not a whole number of ticks."""
+    """Convert a duration to ticks, the catalog's unit of time; raises LanguageRule unless it is a multiple."""
     ticks = calendar.ticks(duration.milliseconds * 1000)
     if not ticks:
         length = f"{duration.count} {duration.unit.value if duration.unit else 'ms'}"

@@ -310,7 +310,7 @@ def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[S
     small = F.when(F.abs(value["f"]) < F.lit(_WHOLE_FROM), value["f"])
 
     def by_kind(rounded_float: Sql) -> Sql:
-        """Build the number struct of a rounded float; NULL stands for a large float, which needs no rounding.
+        """Build a float's number struct with its rounded value; NULL means too large to have a fraction.
 
         A zero keeps the sign of the number.
         """

@@ -169,7 +169,7 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
         """Round the float to `count` digits; return the nearest text and, for 64-bit floats, the next one."""
 
         def nearest_two(quotient: Sql, unit: Sql, remainder: Sql) -> Sql:
-            """Build the candidate texts from Java's digits, divided by `unit` with a quotient and a remainder."""
+            """Build Java's digits, divided by `unit`, as texts: to nearest and, for 64 bits, the other way."""
             up = (remainder * F.lit(2) > unit) | ((remainder * F.lit(2) == unit) & (quotient % F.lit(2) == F.lit(1)))
             nearest = F.when(up, quotient + F.lit(1)).otherwise(quotient)
             second_nearest = F.when(up, quotient).otherwise(quotient + F.lit(1))

@@ -150,22 +150,22 @@ def _no_value() -> Sql:
 
 
 def no_term() -> ShapedTerm:
-    """Represent an unbound variable or an error as a shaped term, whose SQL is NULL."""
+    """Return the ShapedTerm (SQL and its representation) of an unbound variable or an error: NULL."""
     return ShapedTerm(TermShape.TERM, F.lit(None).cast("string"), is_short=True)
 
 
 def constant_term(term: Term) -> ShapedTerm:
-    """Represent a constant term of the query as a shaped term, by its N-Triples text and the term itself."""
+    """Wrap a constant RDF term as a ShapedTerm: SQL with its N-Triples text, and the term itself."""
     return ShapedTerm(TermShape.TERM, F.lit(encode_term(term)), term, is_short=True)
 
 
 def truth_term(column: Sql) -> ShapedTerm:
-    """Represent a boolean SQL expression as a shaped term."""
+    """Wrap a boolean SQL expression as a ShapedTerm, which says how SQL represents an RDF term."""
     return ShapedTerm(TermShape.TRUTH, column)
 
 
 def bind_once(operands: Sequence[ShapedTerm], body: Callable[..., ShapedTerm]) -> ShapedTerm:
-    """Apply `body` to operands that it may repeat; bind long ones to lambda variables first."""
+    """Apply `body` to operands; those that are costly to repeat are bound to lambda variables first."""
     long_positions = [n for n, operand in enumerate(operands) if not operand.is_short]
     if not long_positions:
         return body(*operands)

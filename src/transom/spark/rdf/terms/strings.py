@@ -21,7 +21,7 @@ _IRI = r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\z"
 
 
 def _text_struct(column: Sql) -> ShapedTerm:
-    """Represent the SQL column of a parsed string as a shaped term."""
+    """Wrap SQL for a parsed string (text and language) as a ShapedTerm: SQL and its representation."""
     return ShapedTerm(TermShape.TEXT, column)
 
 
@@ -31,7 +31,7 @@ def with_characters(text: Sql, characters: Sql) -> Sql:
 
 
 def integer_of(number: Sql) -> ShapedTerm:
-    """Represent an integral number as a shaped term of kind xsd:integer; NULL stays NULL."""
+    """Wrap an integral number as a ShapedTerm (SQL and its representation) of type xsd:integer."""
     column = let(
         [number], lambda n: F.when(n.isNotNull(), value_struct(ValueClass.NUMBER, k=int(NumericKind.INTEGER), n=n))
     )
@@ -96,7 +96,7 @@ def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTer
 
 
 def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
-    """Build the translation of STRBEFORE or STRAFTER.
+    """Build STRBEFORE or STRAFTER: `part` cuts a string, given the separator and its position, from 1.
 
     `part` cuts a string, from the separator and the number of the character where it begins.
     """

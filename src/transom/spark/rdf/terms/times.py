@@ -101,7 +101,7 @@ def _validated_instant(
 
 
 def _instant_struct(cycles: Sql, date: Sql, hour: Sql, minute: Sql, second: Sql, nano: Sql, zone: Sql) -> Sql:
-    """Build the struct of an instant: its parts, and the nanoseconds since 1970.
+    """Build the struct of an instant: parts and nanoseconds since 1970; `cycles` are years to add to `date`.
 
     `cycles` is the number of years to add to `date`, which Spark's dates cannot reach.
     """

@@ -85,7 +85,7 @@ def value_struct(
     s: Sql | str | None = None,
     l: Sql | str | None = None,  # noqa: E741 - the language
 ) -> Sql:
-    """Build a parsed value, the struct that represents the value of a term in SQL.
+    """Build a parsed value, an SQL struct: its class, number (`k`, `n`, `f`), string `s` and language `l`.
 
     It holds the class of the value, the kind of number `k`, the exact number `n`, the float `f`, the string `s` and the
     language `l`.
