@@ -263,7 +263,7 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
 
 
 def _prefixed_side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
-    """Prefix all columns of a join's input with `side`; the start of its validity becomes a tick number."""
+    """Return a join's input with `side` before each column name, and VALID_FROM as the number of a tick."""
     start = run.time.tick_number() if TICK in frame.columns else F.col(VALID_FROM)
     names = [n for n in frame.columns if n not in (VALID_FROM, INDEX)]
     return frame.select(start.alias(f"{side}{VALID_FROM}"), *(F.col(n).alias(f"{side}{n}") for n in names))

@@ -87,7 +87,7 @@ def reach(plan: Operator, changing_tables: Collection[str] = ()) -> HistoryReach
         for operator in walk(plan):
             _check_start(operator, changing_tables)
         _check_silent_keys(plan)
-        return HistoryReach(_of_answers(plan))
+        return HistoryReach(_reach_of_answers(plan))
     except _NoReachError as gap:
         return gap.reach
 
@@ -155,57 +155,57 @@ def _needs_both_sides(op: Operator) -> bool:
     return not isinstance(op, RelationUnion | RelationExcept)
 
 
-def _of_answers(plan: Operator) -> int:
+def _reach_of_answers(plan: Operator) -> int:
     """Return how many ticks before an answer's tick the source rows that determine the answer can lie."""
     match plan:
         case Stream():
-            return _of_rows(plan)
+            return _reach_of_rows(plan)
         case Construct(input=input) | Ask(input=input):
-            return _of_relation(input)
+            return _reach_of_relation(input)
         case Describe(input=input, statements=statements):
-            return max(_of_relation(input), _of_relation(statements))
+            return max(_reach_of_relation(input), _reach_of_relation(statements))
         case Windows():
-            return _of_windows(plan)
+            return _reach_of_windows(plan)
         case _:
             return 0
 
 
-def _of_rows(op: Stream) -> int:
+def _reach_of_rows(op: Stream) -> int:
     """Return how many ticks before a stream row's tick the source rows that determine the row can lie."""
     match op := narrow(op):
         case StreamAcquire() | StreamReceive():
             return 0
         case StreamSelect(input=input) | StreamProject(input=input) | Renumber(input=input) | SpeedLimit(input=input):
-            return _of_rows(input)
+            return _reach_of_rows(input)
         case StreamUnion(parts=parts):
-            return max(map(_of_rows, parts))
+            return max(map(_reach_of_rows, parts))
         case RStream(input=input):
-            return _of_windows(input)
+            return _reach_of_windows(input)
         case IStream(input=input) | DStream(input=input):
-            return max(_of_windows(input), _of_relation(input) + 1)
+            return max(_reach_of_windows(input), _reach_of_relation(input) + 1)
 
 
-def _of_windows(op: Windows) -> int:
+def _reach_of_windows(op: Windows) -> int:
     """Return how many ticks before a window's tick the source rows that determine the window can lie."""
     match op := narrow(op):
         case Window(input=StoredTable()):
             return 1  # the first tick of a run has a window that a longer run need not have
         case Window():
-            return _of_input(op) + _range_reach(op)
+            return _reach_of_input(op) + _range_reach(op)
         case SuppressUnchanged(input=input):
-            return max(_of_windows(input), _of_relation(input) + 1)
+            return max(_reach_of_windows(input), _reach_of_relation(input) + 1)
         case op if isinstance(op, WindowwiseOperator):
-            return max(map(_of_part, inputs(op)), default=0)
+            return max(map(_reach_of_part, inputs(op)), default=0)
         case _:
-            return max(1, _of_relation(op))
+            return max(1, _reach_of_relation(op))
 
 
-def _of_part(op: Operator) -> int:
-    """Return how many ticks before an input window the source rows that determine it can lie; else 0."""
-    return _of_windows(op) if isinstance(op, Windows) else 0
+def _reach_of_part(op: Operator) -> int:
+    """Return how many ticks before their own tick the windows of an input need source rows; 0 if it has none."""
+    return _reach_of_windows(op) if isinstance(op, Windows) else 0
 
 
-def _of_relation(op: Windows) -> int:
+def _reach_of_relation(op: Windows) -> int:
     """Return how many ticks before t the source rows that determine a relation's content at tick t can lie."""
     match op := narrow(op):
         case Values() | StoredGraph():
@@ -215,16 +215,16 @@ def _of_relation(op: Windows) -> int:
         case Window(input=StoredTable()):
             return 1
         case Window():
-            return _of_input(op) + _range_reach(op) + _window_age(op)
+            return _reach_of_input(op) + _range_reach(op) + _window_age(op)
         case SuppressUnchanged():
             raise _NoReachError(op, "the last window to which a row was added may be of any age")
         case _:
-            return max((_of_relation(part) for part in inputs(op) if isinstance(part, Windows)), default=0)
+            return max((_reach_of_relation(part) for part in inputs(op) if isinstance(part, Windows)), default=0)
 
 
-def _of_input(op: Window) -> int:
+def _reach_of_input(op: Window) -> int:
     """Return how many ticks older than a window's input row its source rows can be; 0 if a table is the input."""
-    return _of_rows(op.input) if isinstance(op.input, Stream) else 0
+    return _reach_of_rows(op.input) if isinstance(op.input, Stream) else 0
 
 
 def _window_age(op: Window) -> int:

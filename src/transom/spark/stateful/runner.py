@@ -189,9 +189,9 @@ class BucketRunner(MachineRunner):
         yield from emitted
 
     def _run(self, bucket: Bucket, ready: Mapping[int, list[InputRow]], closed: int | None) -> Iterator[Any]:
-        """Pass the `ready` rows to a bucket's machines, tick by tick; wake keys that wait for a tick up to `closed`.
+        """Pass `ready` rows to the machines of a bucket of keys, tick by tick; yield the rows that the machines emit.
 
-        None means the end of the run.
+        Keys that wait for a tick up to `closed` are woken, too; None means the end of the run.
         """
         nulls = (None,) * (self.shape.emitted - self.shape.pair_keys)
         output_row = self.output_row
