@@ -56,10 +56,16 @@ class _ClockSetting:
 
 @dataclass(frozen=True, slots=True)
 class TickRange(InputPartition):
-    """The rows of a micro-batch: ticks after `start`, up to and including `end`, and the heartbeat at tick `last`."""
+    """The ticks of a micro-batch: those after `start`, up to and including `end`."""
 
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockRange(TickRange):
+    """The ticks of a micro-batch of the clock, and the tick `last` of its heartbeat."""
+
     last: int
 
 
@@ -96,7 +102,7 @@ def ticks(
 def heartbeats(
     spark: SparkSession, *, behind: int, calendar: Calendar, live: bool, first: int, kernel: bool = False
 ) -> DataFrame:
-    """Build a stream of heartbeats, rows that only move the watermark: the last ended tick minus `behind`.
+    """Build a stream of heartbeats: rows that only move the watermark, to the last ended tick minus `behind`.
 
     There are none before `first`, and none if not live.
     """
@@ -147,7 +153,7 @@ def _clock_setting(
     behind: int | None = None,
     log: str | None = None,
 ) -> _ClockSetting:
-    """Build the settings of a clock whose ticks are multiples of `periods`, from `first` to `until`.
+    """Build the settings of a clock that emits multiples of `periods` from `first` to `until` (None: endless).
 
     JSON can represent all settings.
 
@@ -264,7 +270,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target = self._last()
 
     def _last(self) -> int:
-        """The last tick to read: `until + 1`, or for a clock without end the last completed tick minus `behind`."""
+        """The last tick to read now: `until` + 1 (a heartbeat), or the last completed tick minus `behind`."""
         setting = self._setting
         return (
             last_completed_tick(setting.calendar) - (setting.behind or 0)
@@ -272,11 +278,11 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             else setting.until + 1
         )
 
-    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[TickRange]:
-        """Return one partition of the ticks between two offsets; none if there is no new tick and no restart."""
+    def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[ClockRange]:
+        """Return the ticks between two offsets as one partition; empty without a new tick or a restart."""
         is_restart = start.get("started") != end.get("started")
         has_rows = is_restart or start["tick"] < end["tick"] or _emitted(start) < _emitted(end)
-        return [TickRange(_emitted(start), _emitted(end), end["tick"])] if has_rows else []
+        return [ClockRange(_emitted(start), _emitted(end), end["tick"])] if has_rows else []
 
     def read(self, partition: InputPartition) -> Iterator[pyarrow.RecordBatch]:
         """Yield the ticks of a partition, then a row that only moves the watermark, in Arrow batches."""
@@ -286,7 +292,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             cells = [pyarrow.array(ticks, pyarrow.int64()), pyarrow.array(heartbeats, pyarrow.bool_())]
             yield pyarrow.RecordBatch.from_arrays(cells, schema=_TICKS)
 
-    def _rows_of_range(self, tick_range: TickRange) -> Iterator[tuple[int, bool]]:
+    def _rows_of_range(self, tick_range: ClockRange) -> Iterator[tuple[int, bool]]:
         """Yield the ticks of a partition, then its heartbeat, as pairs of a tick and whether it is a heartbeat."""
         setting = self._setting
         last = tick_range.end if setting.until is None else min(tick_range.end, setting.until)
