@@ -40,7 +40,7 @@ def compile(
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[RdfAnswer]:
-    """Compile a query in Streaming SPARQL; `parameters` bind its variables, and `without` must be empty."""
+    """Compile a Streaming SPARQL query; `parameters` bind variables, `without` (optimizer rules) must be empty."""
 
 
 @overload

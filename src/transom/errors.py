@@ -259,7 +259,7 @@ class Unsupported(TransomError):
         hint: str | None = None,
         construct: str | None = None,
     ) -> None:
-        """Create an error about an operator that an engine does not run (`not yet` or `never`), and `why`.
+        """Create the error that an engine does not run an operator, `not yet` or `never` (`kind`), and `why`.
 
         `construct` is what the user wrote.
         """

@@ -100,7 +100,7 @@ class PlannedQuery(Compiled):
         return reach(self.optimized, changing)
 
     def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
-        """Return the bound on the state that all operators of the plan on Spark keep together.
+        """Return the bound, in rows, on the total state of the Spark plan; `kernel` off: without Java kernel.
 
         Args:
             kernel: Whether the plan uses the kernel: auto and on say yes, off says no.
@@ -165,7 +165,7 @@ class PlannedQuery(Compiled):
         return explain.render_tree(tree, format, roles=stage == "syntax")
 
     def _remark(self, op: Any) -> Mapping[str, Any]:
-        """Return the notes, by name, that `explain` prints at an operator, with its state bound unless zero."""
+        """Return the notes (key: value) that `explain` prints at an operator, with any nonzero state bound."""
         remarks, formula = self.semantics.operator_remarks(op)
         state = None if formula is None else self.state_of(formula)
         return remarks if state is None or state.rows == 0 else {**remarks, **bound_remarks(state)}
@@ -236,7 +236,7 @@ class PlannedQuery(Compiled):
     def _planned(
         self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
     ) -> Job:
-        """Plan the query as `job` does, but allow a row to be copied into any number of windows.
+        """Plan the query as a Spark job, without the check in `job` that limits a live run's copies of a row.
 
         The caller opens the `user_sources`.
         """

@@ -233,7 +233,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return cast(AnswerType, answer.clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """Answer the query with the reference engine over what `inputs` returned; an RDF answer has no end.
+        """Answer the query with the reference engine over `inputs`, a result of the method `inputs`.
 
         Args:
             inputs: What the method `inputs` returns.

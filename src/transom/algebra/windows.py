@@ -105,7 +105,7 @@ class OnRowCount(Record):
             raise PlanError("a slide needs a step of at least 1")
 
     def __str__(self) -> str:
-        """The slide as text for `explain`, such as `when every 5 index passes`: every 5 rows."""
+        """The slide as text for `explain`: `when every 5 index passes` is a new window after every 5 rows."""
         return f"when every {self.step} index passes"
 
 
@@ -209,7 +209,7 @@ class TableContent(Record):
     """The content of a table at the boundary."""
 
     def __str__(self) -> str:
-        """The range as text for `explain`: `content`."""
+        """The text `content` for `explain`: a window over a table's whole content has no bounds to show."""
         return "content"
 
 
@@ -318,7 +318,7 @@ class Window(Windows):
 
 
 def _slides_by_tick(slide: Slide) -> bool:
-    """Whether a slide creates windows once, at every change of the content, or every n ticks."""
+    """Whether a slide makes windows once, at each change or every n ticks, not by rows, distance or calendar."""
     return isinstance(slide, AtStart | OnChange) or (isinstance(slide, Every) and slide.coordinate is Coordinate.TICK)
 
 

@@ -102,7 +102,7 @@ class Extent:
 
     @property
     def declared_time_column(self) -> str | None:
-        """The column of a stream's source with the time of a row; by default, for files, that of their format."""
+        """The source column with each row's time: the declared one or, for files, their format's default."""
         if self.time_column is None and isinstance(self.source, Files):
             return self.source.format.default_time_column
         return self.time_column

@@ -89,7 +89,7 @@ class Totals:
     """How many queries of a command have each outcome, and the exit code: the highest code of a query."""
 
     def __init__(self, outcomes: Iterable[str] = ("fine", "with warnings")) -> None:
-        """Start all counts at 0; they are printed in the order of `outcomes`, and that of wrong queries last."""
+        """Set the count of each outcome to 0; they are printed in order of `outcomes`, then wrong queries."""
         self.counts = dict.fromkeys((*outcomes, "wrong"), 0)
         self.exit_code = 0
         self.catalog_errors: set[str] = set()

@@ -165,7 +165,7 @@ def load_query(
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection in the block, because it creates many objects that are never freed."""
+    """Open a context without garbage collection, since the code in it creates many lasting objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -33,7 +33,7 @@ def parse_tick(text: str | None, option: str, query: Query[Any]) -> int | None:
 
 
 def parse_first_shown(text: str | None, query: Query[Any]) -> int:
-    """Parse `--from` to the first tick that is printed, which is at or after that time; 0 without `--from`."""
+    """Parse `--from`, a tick or a time (rounded up to a tick), to the first tick to print; 0 without `--from`."""
     if text is None:
         return 0
     try:
@@ -73,7 +73,7 @@ def answer_view(query: Query[Any], time: TimeStyle | None, first: str | None = N
 
 @contextmanager
 def report_warnings() -> Iterator[None]:
-    """Print each RunWarning of the block as one line, after the block has ended."""
+    """Open a context that collects RunWarnings, and print each as one line when the block has ended."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RunWarning)
         yield

@@ -176,7 +176,7 @@ def start_run(
 
 
 def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] = ("rows", "out")) -> None:
-    """Watch a query until it ends or `stop` is requested, then print its totals.
+    """Watch a query until it ends or `stop` is requested, then print its totals with the words in `flow`.
 
     `flow` are the words for its input and output. Raises Interrupted if the query was stopped and must finish.
     """
@@ -323,7 +323,7 @@ class SourceFileWatch:
     """Warns once about each file that was modified after a run had read it."""
 
     def __init__(self, running: Running) -> None:
-        """Watch the source files of a run for later changes, and check them once."""
+        """Start to watch the source files of a run for changes, with a first check now."""
         self._running = running
         self._reported: set[Path] = set()
         self._last = 0.0

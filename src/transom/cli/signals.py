@@ -51,7 +51,7 @@ class StopRequest:
                 signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: Any) -> None:
-        """Request the stop at the first signal; raise KeyboardInterrupt at the next, or if the flag is unused."""
+        """Request the stop at the first signal; KeyboardInterrupt at the next, or if nobody polls the request."""
         if self.requested or not self.polled:
             raise KeyboardInterrupt
         self.requested = True

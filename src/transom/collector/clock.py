@@ -39,7 +39,7 @@ class ClockWatch:
         self._first_lead = 0
 
     def lead(self, moment: datetime) -> int:
-        """Return how many ticks the collector's log is ahead of the time `moment`; a lead up to `usual_lead` is 0."""
+        """Return by how many ticks the log's latest tick is ahead of the time `moment`; 0 up to `usual_lead`."""
         ahead = self.log.latest - self.calendar.tick_of(moment)
         excess = ahead if self.log.latest >= 0 and ahead > self.usual_lead else 0
         self._first_lead = (self._first_lead or excess) if excess else 0

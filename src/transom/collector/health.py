@@ -30,7 +30,7 @@ class Health:
         self._notify = notify
 
     def fail(self, error: TransomError) -> None:
-        """Record that the extent's log cannot be written; call `notify` unless it knows this error already."""
+        """Record that the extent's log cannot be written; call `notify` unless this error was already reported."""
         self.failed = True
         self._report(one_line(error))
 

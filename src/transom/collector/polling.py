@@ -67,7 +67,7 @@ class Poller:
         deadline: float,
         clock: Callable[[], datetime] = now,
     ) -> None:
-        """Create the poller of a sensed extent, which reads devices over `connections` and writes to `log`.
+        """Create the poller that reads a sensed extent's devices over `connections` and writes rows to `log`.
 
         A connection has `deadline` seconds to read its devices.
         """

@@ -16,7 +16,7 @@ def with_cells(frame: DataFrame, delimiter: str = ",") -> DataFrame:
     last = F.size("parts") - 1
 
     def is_valid_part(part: Column, index: Column) -> Column:
-        """Build the condition that a part of a CSV line, which was split at quotes, is well-formed.
+        """Build the condition that part `index` of a CSV line split at quotes (odd: quoted text) is valid.
 
         `index` is the number of the part, from 0; parts with an odd number are quoted text.
         """

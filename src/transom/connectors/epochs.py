@@ -40,7 +40,7 @@ class Epoch:
 
     @staticmethod
     def claim(folder: Path, subject: str) -> Epoch:
-        """Create a folder's next epoch, which stops earlier writers; messages name the data as `subject`."""
+        """Take a folder's next epoch (fencing number), which stops earlier writers; errors call it `subject`."""
         make_folder(folder)
         while True:
             number = max(_numbers(folder), default=0) + 1
@@ -58,7 +58,7 @@ class Epoch:
         return epoch
 
     def verify(self) -> None:
-        """Raise Fenced if a newer writer has taken over."""
+        """Raise Fenced if a newer writer has taken a higher epoch (number of a writer) in the folder."""
         newest = max(_numbers(self._folder), default=self.number)
         if newest > self.number:
             raise Fenced(
@@ -113,7 +113,7 @@ def _remove_before(folder: Path, number: int) -> None:
 
 
 def _this_process() -> dict[str, object]:
-    """Return host, process id and current time, for the error of an earlier writer that this process fences."""
+    """Return host, process id and current time, which the error of an earlier, locked-out writer names."""
     return {"host": socket.gethostname(), "process": os.getpid(), "since": datetime.now(UTC).isoformat("T", "seconds")}
 
 

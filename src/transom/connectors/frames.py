@@ -111,7 +111,7 @@ class _Frame:
                 raise DataError(f"row {number} of {self.extent.name}: {column}: {error}", hint=error.hint) from error
 
     def version_markers(self) -> list[object]:
-        """A list that tells of each row whether it is only a marker that a version of the table exists."""
+        """A boolean for each row: whether it holds no data and only says that a version of the table exists."""
         if EMPTY in self.table.column_names and EMPTY not in self.extent.names:
             return self.values(EMPTY)
         return [False] * len(self.table)

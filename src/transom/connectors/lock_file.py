@@ -48,7 +48,7 @@ def acquire_lock(file: Path) -> int:
 
 
 def _replace(file: Path) -> int:
-    """Put a new lock file, which this process has locked, in place of one that a stopped process has locked."""
+    """Replace a stopped process's lock file by a new one that this process holds; return its file descriptor."""
     temporary = file.with_name(f"{file.name}.{uuid4().hex}")
     handle = os.open(temporary, os.O_RDWR | os.O_CREAT, FILE)
     fcntl.flock(handle, fcntl.LOCK_EX)
@@ -57,7 +57,7 @@ def _replace(file: Path) -> int:
 
 
 def _is_current(handle: int, file: Path) -> bool:
-    """Whether an open lock file is still the one with this path."""
+    """Whether the open file `handle` is still the file at this path, not one that was replaced or deleted."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(file))
     except FileNotFoundError:

@@ -117,7 +117,7 @@ class MessageReader:
         return DecodedRow(tick, self._row(values, read_value, envelope))
 
     def _line(self, text: str, envelope: Mapping[str, object]) -> DecodedRow:
-        """Decode a CSV line to a row; raise RejectError if it is not one valid row.
+        """Decode a CSV line to a row, adding attributes from `envelope`; raise RejectError if it is invalid.
 
         `envelope` has the attributes from outside the payload.
         """
@@ -142,7 +142,7 @@ class MessageReader:
         read: Callable[[object, Type], Value],
         text_names: Mapping[str, object] = {},
     ) -> Row:
-        """Convert the values of the attributes to a row; raise RejectError if one does not fit.
+        """Convert values by attribute to a row, those in `text_names` from text; RejectError if one is unfit.
 
         Values are converted with `read`, or from text if the attribute is in `text_names`.
         """

@@ -176,7 +176,7 @@ def _site_index(extent: Extent) -> int | None:
 
 
 def _check_acquisition(extent: Extent, rows: Sequence[SourceRow]) -> None:
-    """Raise DataError if a row of a sensed (polled) source is off schedule, or of an unknown or repeated site.
+    """Raise DataError if a row of a polled source is off schedule or has an unknown or repeated sensor site.
 
     Ticks are multiples of `every`, sites are declared, and a site has one reading per tick.
     """
@@ -201,7 +201,7 @@ def _check_acquisition(extent: Extent, rows: Sequence[SourceRow]) -> None:
 
 
 def _tie_key(extent: Extent) -> Callable[[SourceRow], tuple[object, ...]]:
-    """Return the sort key function of a stream's rows: tick, then site or the declared `order` and all values."""
+    """Return the sort key for stream rows: tick, then site (sensor place), or `order` columns and all values."""
     site_index = _site_index(extent)
     if site_index is not None and extent.sites:
         rank = {site: position for position, site in enumerate(extent.sites)}

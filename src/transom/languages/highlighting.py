@@ -104,7 +104,7 @@ class _GrammarLexer(Lexer):
             yield token.start_pos, token.end_pos, token.type
 
     def _scanned(self, text: str, start: int, end: int) -> Iterator[tuple[int, TokenType, str]]:
-        """Yield the tokens between two offsets, classified by spelling alone and not by position in the query."""
+        """Yield (offset, type, text) of each token between two offsets; the type depends on spelling alone."""
         types = token_types(self.language)
         while start < end:
             match = any_terminal(self.language).match(text, start, end)

@@ -152,7 +152,7 @@ class _QueryExtents:
         return rewrite_composed(plan, self._composed_source)
 
     def _composed_source(self, op: Operator) -> Operator:
-        """Return an operator with the plan of source `op` if a query or template defines it, else `op` itself."""
+        """Replace the source `op` by the plan of its query or template, if it has one; return other operators as is."""
         from transom.algebra.composition.sources import ConstructedStream
 
         extent = self.catalog.rdf.extents.get(op.extent) if type(op) is StreamReceive else None

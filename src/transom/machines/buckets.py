@@ -64,7 +64,7 @@ class Bucket:
     kind = "bucket"
 
     def __init__(self, factory: TimedMachineFactory, state: bytes | None = None) -> None:
-        """Create the state of a set of keys, empty or restored from the bytes of `save`.
+        """Create a bucket, which runs a state machine per key: empty, or restored from the bytes of `save`.
 
         `factory` creates the state machine of each key.
         """
@@ -115,7 +115,7 @@ class Bucket:
     def _run(
         self, identity: Any, key: Row, ticks: dict[int, list[Row]], end: int | None
     ) -> Iterator[tuple[Row, TimedEmission]]:
-        """Run one key's state machine up to tick `end`, yield (key, emission), then save or drop the key's state.
+        """Run a key's machine over its rows and to tick `end`, yield (key, emission); save or drop its state.
 
         `ticks` has the key's new rows by tick.
         """

@@ -45,7 +45,7 @@ class TimedMachine(Protocol):
         """Close all ticks up to and including `closed`, which get no more rows, and return their emissions."""
 
     def save(self) -> bytes:
-        """Serialize the state of the key."""
+        """Serialize the state of the machine, which is that of one key, to bytes."""
 
     def entries(self) -> Iterator[StateEntry]:
         """Yield the entries of the key's state, such as rows, panes and counters, for people who inspect it."""

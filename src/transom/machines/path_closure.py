@@ -26,7 +26,7 @@ class PathClosureMachine:
     kind = "paths"
 
     def __init__(self, repeats: bool, start: str | None = None) -> None:
-        """Create the state of a SPARQL path of one edge, or more if `repeats`, from the term `start` or any.
+        """Create the state of a path of one edge, or one or more if `repeats`, from `start` (None: any term).
 
         All paths begin at the term `start`; None allows any term.
         """
@@ -89,7 +89,7 @@ class PathClosureMachine:
         return ends | {start} if (start,) in nodes else ends
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the edges and the terms of the graph with their counts."""
+        """Yield a state entry for each edge and each term (node) of the graph, with the count."""
         yield from rows_of_sides((self.edges, self.nodes))
 
     def save(self) -> bytes:

@@ -65,7 +65,7 @@ class Machine(Protocol):
         """Process all rows of a tick, sorted by `sort_inputs`, and yield the resulting emissions; ticks must ascend."""
 
     def save(self) -> bytes | None:
-        """Serialize the state of the key; None if there is no state to keep."""
+        """Serialize the machine's state, which is that of one key; None if there is no state to keep."""
 
     def entries(self) -> Iterator[StateEntry]:
         """Yield the entries of the key's state, such as rows and counters, for people who inspect it."""
@@ -210,7 +210,7 @@ class GroupAggregateAdapter(_MachineAdapter[GroupAggregate]):
     """Emits changes of the aggregates of a group; `number` is the signed count."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Emit the changes of the result row of a group at a tick, preceded by a window marker if one arrived."""
+        """Emit how a group's result row changes at a tick; a window marker (input without row) goes first."""
         if not all(a.present for a in arrivals):
             yield Emission(1, False, 0, None)
         for count, row in self.machine.take([(a.sign, a.row) for a in arrivals if a.present]):

@@ -153,7 +153,7 @@ class Answer:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
-        """Return the answer unchanged, as its inputs were limited to these ticks; only an RdfAnswer is cut.
+        """Return the answer itself, since its inputs had only these ticks; only an RdfAnswer is cut to them.
 
         Examples:
             >>> answer.clipped(1, 2) is answer
@@ -185,7 +185,7 @@ class Answer:
         return name
 
     def records(self, view: View = WHOLE) -> Iterator[tuple[Value, ...]]:
-        """Flatten the answer to rows with tick and index or seq first; an empty window gives one flagged row.
+        """Yield flat rows: tick, then index, or window number and flag for an empty window, then the values.
 
         Examples:
             >>> list(answer.records())
@@ -227,7 +227,7 @@ class Answer:
                 yield seq, window
 
     def table(self, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
-        """Yield header and rows of a text table: tick and seq once per window, NULL and (empty) spelled out.
+        """Yield header and rows of a text table; a window's tick and number (seq) are only in its first row.
 
         Examples:
             >>> list(answer.table())[:2]

@@ -130,7 +130,7 @@ class DayTable:
         return gcd(*self.begins)
 
     def begin_of(self, date_number: int) -> int:
-        """Return the tick at which a date, in days since 1970, begins; days beyond the table have one length."""
+        """Return the tick at which a date, in days since 1970, begins; beyond the table days are equally long."""
         position = date_number - self.first
         nearest = min(max(position, 0), len(self.begins) - 1)
         return self.begins[nearest] + (position - nearest) * self.day
@@ -179,13 +179,13 @@ class DayTable:
 
 
 def end_message(zone: str) -> str:
-    """Return the message of the error for a row after the last day that a table holds."""
+    """Return the message of the error for a row after the last day in the table of days of a time zone."""
     return f"calendar windows of {zone} end with the year {END_YEAR - 1}"
 
 
 @lru_cache(maxsize=64)
 def _day_table(zone_name: str, length: int, epoch: datetime) -> DayTable:
-    """Build the table of a zone's days; raise UnalignedDayError if a day begins within a tick."""
+    """Map a zone's days to ticks of `length` microseconds; raise UnalignedDayError if one begins within a tick."""
     from zoneinfo import ZoneInfo
 
     days = _days_since_1970(zone_name)
@@ -202,7 +202,7 @@ def _day_table(zone_name: str, length: int, epoch: datetime) -> DayTable:
 
 @lru_cache(maxsize=64)
 def _days_since_1970(zone_name: str) -> tuple[int, ...]:
-    """Return the instants, in microseconds since 1970, at which the days of a zone begin, from _FIRST_DATE on."""
+    """Return the first instant of each day in a time zone, in microseconds since 1970, from _FIRST_DATE on."""
     from zoneinfo import ZoneInfo
 
     zone = ZoneInfo(zone_name)

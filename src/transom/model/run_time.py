@@ -15,7 +15,7 @@ TimeLike: TypeAlias = int | str | date | timedelta
 
 
 def parse_time(value: TimeLike, name: str, calendar: Calendar) -> int:
-    """Convert a tick, duration, instant or text to a tick; UsageError, which names it `name`, if it is invalid.
+    """Convert a tick, duration, instant or text to a tick; if invalid, raise a UsageError that mentions `name`.
 
     A time is a tick, a duration since the epoch (a timedelta, or text such as `10 min`), or an instant (a datetime or
     a date, ISO 8601 text, or `now`). Instants without a time zone are in UTC.

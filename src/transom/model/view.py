@@ -64,7 +64,7 @@ class View(Record):
             return f"tick {tick}"
 
     def _unit(self) -> int:
-        """The microseconds of the coarsest unit in which instants of ticks are whole: a second or less."""
+        """The microseconds of the coarsest unit, at most a second, of which all ticks' instants are multiples."""
         assert self.calendar is not None  # noqa: S101 - callers have a calendar
         step = gcd(self.calendar.length, self.calendar.epoch.microsecond)
         return next(unit for unit in _PRECISIONS if step % unit == 0)

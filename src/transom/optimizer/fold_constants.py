@@ -77,7 +77,7 @@ def fold_node(part: Expression, context: RuleContext) -> Expression:
 
 
 def simplify_connective(arguments: tuple[Expression, ...], *, neutral: bool, part: Call) -> Expression:
-    """Simplify AND or OR: drop operands that have no effect, or return the constant that decides the result.
+    """Simplify AND or OR (`part`): drop operands equal to `neutral`, or return the constant that decides the result.
 
     `neutral` is the operand to drop: True for AND, False for OR.
     """

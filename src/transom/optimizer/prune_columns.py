@@ -27,7 +27,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def prune_columns(op: Operator, context: RuleContext) -> Operator | None:
-    """Remove columns below a projection or aggregation that neither it nor an operator further down reads.
+    """Remove columns below a projection or aggregation `op` that neither `op` nor the operators below read.
 
     The rule does not cross ISTREAM and DSTREAM, which compare whole tuples, nor operators that compare tuples inside
     windows.
@@ -59,7 +59,7 @@ def expressions_read_by(aggregate: Aggregate | TrackAggregate) -> list[Expressio
 
 
 def narrow_windows(windows: Windows, needed: Set[Attribute], *, in_product: bool = False) -> Windows:
-    """Remove the columns of a relation that are not in `needed`, where possible.
+    """Drop a relation's columns not in `needed`; tables and projections only `in_product` (below a join or product).
 
     A table or projection is narrowed only with `in_product`: below a product or join, which would repeat its columns.
     """

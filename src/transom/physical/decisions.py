@@ -79,20 +79,20 @@ def row_number(op: Stream, slack: EventTimeSlack, why: str) -> Decision:
 
 
 def time_window() -> Decision:
-    """Return the decision for time windows, which Spark's own operators compute without state from a row's tick."""
+    """Return the Decision (executor, reason, state bound) for time windows, which Spark computes without state."""
     return Decision(
         Executor.NATIVE, "time window", "a row's tick gives its first and last window: one row per tuple", ZERO
     )
 
 
 def period_window() -> Decision:
-    """Return the decision for windows of calendar periods, which Spark's own operators compute without state."""
+    """Return the planning decision that Spark's own operators compute calendar windows, without state."""
     why = "a row's local date gives its first and last window: one row per tuple"
     return Decision(Executor.NATIVE, "calendar window", why, ZERO)
 
 
 def row_window(op: Stream, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Return the decision to form windows of a number of rows, in a stateful machine that reads the rows in order.
+    """Return the planning decision that a stateful machine forms a count-based window from rows in order.
 
     `held` bounds the rows of the current window. The state bound adds the rows of the ticks that may be open at once
     (`slack`).
@@ -102,7 +102,7 @@ def row_window(op: Stream, held: Formula, slack: EventTimeSlack) -> Decision:
 
 
 def expand_windows(form: Form) -> Decision:
-    """Return the decision to repeat each row in every window that contains it, with Spark's own operators.
+    """Return the decision (executor, reason, state bound) to repeat each row in every window that contains it.
 
     It needs no state. The reason depends on the `form` of the relation.
     """
@@ -114,7 +114,7 @@ def expand_windows(form: Form) -> Decision:
 def window_aggregate(
     op: WindowAggregation, form: Form, copies: int, schedule: Schedule | None, slack: EventTimeSlack
 ) -> tuple[bool, Decision]:
-    """Decide whether Spark aggregates each window directly, or aggregates panes (slices of windows) and combines them.
+    """Return whether Spark first aggregates panes (slices of windows), with the decision (reason, state bound).
 
     Returns True with the decision if panes are first. They are if rows are validity intervals (`form`) and in several
     windows (`copies`).
@@ -192,7 +192,7 @@ def join_with_scans(state: Formula, has_equalities: bool) -> Decision:
 
 
 def expand_scans(state: Formula) -> Decision:
-    """Return the decision to emit all rows of a table at every scan (periodic read), from a stateful machine."""
+    """Return the decision (executor, reason, state bound) to emit all rows of a table at every periodic read."""
     why = "a row may leave the table at any scan: rows are kept in buckets and emitted again at every scan"
     return Decision(Executor.MACHINE, "join with scans", why, state)
 
@@ -217,7 +217,7 @@ def window_product(state: Formula, has_equalities: bool) -> Decision:
 
 
 def interval_diff(op: Windows, schedule: Schedule, slack: EventTimeSlack, longest: int) -> Decision:
-    """Return the decision for ISTREAM or DSTREAM over validity intervals: Spark sums insertions and deletions per tick.
+    """Return the decision (executor, reason, state bound) for ISTREAM or DSTREAM over validity intervals.
 
     There is one window per tick. The state bound covers the longest validity of a row (`longest`) and the ticks that
     may be open at once (`slack`).
@@ -260,7 +260,7 @@ def collect_windows(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def keyed_window(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Return the decision to build the windows of each key from rows in order, in a stateful machine.
+    """Return the decision to build windows of up to `held` rows from each key's ordered rows in a machine.
 
     `held` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
     (`slack`).
@@ -283,7 +283,7 @@ def keyed_window_aggregate(op: Window, held: Formula, slack: EventTimeSlack) -> 
 
 
 def speed_limit(op: SpeedLimit, slack: EventTimeSlack) -> Decision:
-    """Return the decision to reject rows above a speed limit, in a stateful machine for each key.
+    """Return the decision (executor, reason, state bound) to reject rows above a speed limit, by key.
 
     The state bound includes the ticks that may be open at once (`slack`).
     """
@@ -312,7 +312,7 @@ def suppress_unchanged(op: SuppressUnchanged, slack: EventTimeSlack) -> Decision
 
 
 def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, checks: bool) -> Decision:
-    """Return the decision for an incremental join of changes in a stateful machine; `how` names the kind of join.
+    """Return the decision (executor, reason, state bound) to join changes incrementally; `how` names the join.
 
     `sides` bound the rows of the inputs. The join is by key if `keyed`. With `checks`, a second machine counts the
     matches of each left row that satisfy the condition.
@@ -329,7 +329,7 @@ def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, checks: bool
 
 
 def combine_relations(how: str, state: Formula, bucketed: bool) -> Decision:
-    """Return the decision for a join or set operation (`how`) on two relations, in a stateful machine.
+    """Return the decision (executor, reason, state bound) for `how`, a join or set operation of two relations.
 
     `state` bounds its rows. If `bucketed`, equal rows share a bucket; otherwise one task processes all rows.
     """
@@ -350,7 +350,7 @@ def per_window(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def table_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Return the decision to derive insertions and deletions from a table's changelog, with Spark's own operators.
+    """Return the Decision (executor, reason, state bound) to derive changes from a table's changelog, by Spark.
 
     There is one window per tick with a change. The state bound includes the ticks that may be open at once (`slack`).
     """
@@ -361,7 +361,7 @@ def table_to_changes(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def changes_to_stream(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Return the decision for ISTREAM or DSTREAM over changes: Spark sums the changes of equal rows per tick.
+    """Return the Decision (executor, reason, state bound) for ISTREAM or DSTREAM: Spark sums changes per tick.
 
     The state bound includes the ticks that may be open at once (`slack`).
     """

@@ -25,7 +25,7 @@ class Gap:
     hint: str = SIMULATE_HINT
 
     def refusal(self, operator: str | None = None, *, detail: str = "") -> Unsupported:
-        """Build the error for a query that contains this construct, which Spark does not run.
+        """Build the Unsupported error for a query with this gap's construct, which Spark does not run.
 
         `operator` replaces the operator that the gap names, `detail` is added to the reason.
         """

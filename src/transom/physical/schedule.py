@@ -36,12 +36,12 @@ class Schedule:
 
     @property
     def clock_periods(self) -> tuple[int, ...]:
-        """Periods in ticks: every tick of the schedule is a multiple of one, but not every multiple is in it."""
+        """Periods in ticks: each scheduled tick is a multiple of one, but some multiples are not scheduled."""
         return (*self.periods, *(slide.days.table.stride for slide in self.calendars))
 
     @property
     def shortest(self) -> int:
-        """The length in ticks of the shortest period of the schedule, which must not be a single tick."""
+        """The length in ticks of the schedule's shortest period; not for a schedule of a single tick."""
         return min((*self.periods, *(slide.shortest for slide in self.calendars)))
 
     def merge(self, other: Schedule) -> Schedule:
@@ -54,7 +54,7 @@ class Schedule:
         return Schedule(minimal_periods, max(self.first, other.first), calendars)
 
     def next_after(self, tick: int) -> int | None:
-        """The first multiple or calendar boundary after `tick`; None if the schedule has a single tick."""
+        """The first multiple of a period, or calendar boundary, after `tick`; None for a schedule of one tick."""
         boundaries = [(tick // p + 1) * p for p in self.periods]
         boundaries += [slide.at_or_after(tick + 1) for slide in self.calendars]
         return min(boundaries, default=None)

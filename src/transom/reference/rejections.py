@@ -20,7 +20,7 @@ class Rejections:
     """Row counts of the extents with a speed limit, and the objects whose first position seems to be wrong."""
 
     def __init__(self) -> None:
-        """Start without row counts of any source."""
+        """Create an empty record of the rows that speed limits accept and reject, by source."""
         self._balances: dict[str, Balance] = {}
         self._after_first: dict[str, dict[Row, int]] = {}
 

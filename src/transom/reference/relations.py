@@ -233,7 +233,7 @@ def window_merge(op: WindowMerge, windows: Sequence[Bag]) -> list[Bag]:
 
 
 def relation_at(tick: int, windows: Sequence[Bag]) -> Rows:
-    """Return the rows of each key's last window up to a tick, in the order of keys; none before the first (C16)."""
+    """Return the rows of the last window of each key up to a tick, ordered by key; empty if no window exists (C16)."""
     last = {row_identity(w.key): w for w in windows if w.tick <= tick}
     return tuple(row for w in sorted(last.values(), key=lambda w: row_key(w.key)) for row in w.rows)
 
@@ -268,7 +268,7 @@ def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: ContextFactor
 
 
 def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) -> Pairing:
-    """Build a function that merges two rows if they agree in their common columns, and otherwise returns None.
+    """Build a function that merges two rows if their common columns agree (some not NULL if `overlap`), else None.
 
     NULL agrees with any value. With `overlap`, both rows must have a value in some common column (W3C 18.5).
     """
@@ -358,7 +358,7 @@ def current_windows(windows: Sequence[Bag]) -> Callable[[int], list[Bag]]:
     of_keys = [(sorted(by_tick), by_tick) for by_tick in by_key.values()]
 
     def at(tick: int) -> list[Bag]:
-        """Return the windows that are current at `tick`."""
+        """Return each key's windows of the last tick up to `tick` that has any; final ones only at their own tick."""
         numbers: list[int] = []
         for ticks, by_tick in of_keys:
             past = bisect_right(ticks, tick)

@@ -20,7 +20,7 @@ def position_of_measure(measure: int) -> Position:
 
 
 def distance_between(first: Point, second: Point, measure: int) -> int | None:
-    """Compute the distance of two points in micrometres; None if a point is invalid.
+    """Return two points' distance in micrometres, None if invalid; `measure` is a plane's unit, 0 on the globe.
 
     `measure` is 0 for the globe, else the micrometres per unit of a plane.
     """

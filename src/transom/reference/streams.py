@@ -68,7 +68,7 @@ def i_stream(windows: Sequence[Bag]) -> list[Element]:
 
 
 def d_stream(windows: Sequence[Bag]) -> list[Element]:
-    """DSTREAM: the rows that each window, at its tick, lacks and the previous window of its key had (Sec. 6.3; S13)."""
+    """DSTREAM: for each window, at its tick, the rows that left since its key's previous window (Sec. 6.3; S13)."""
     return stream_of_batches([(w.tick, difference(before, w.rows)) for before, w in with_previous_window(windows)])
 
 

@@ -153,7 +153,7 @@ def split_lifetimes(forget_after: int | None, elements: Sequence[Element]) -> li
 def position_elements(
     op: Window, numbered: Sequence[Element], elements: Sequence[Element] = ()
 ) -> list[PositionedElement]:
-    """Add to each element its tick, its index (that in `numbered`) and the distance travelled so far (C11).
+    """Add to each element its tick, its index in `numbered`, and the distance travelled so far (C11).
 
     An element without a position has the distance of its predecessor. `numbered` has the indexes within a key, and
     `elements` the same elements with their stream index, which stays as a tag.
@@ -214,7 +214,7 @@ def slide_events(
 
 
 def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> CoordinateValues:
-    """Return the coordinates' values at tick `now`: `now`, and index and distance of the last element so far."""
+    """Return a window's coordinates at tick `now`: `now`, and index and distance of the last row (0 if none)."""
     so_far = [e.at for e in elements if e.at[TICK] <= now]
     return {**(so_far[-1] if so_far else {INDEX: 0, DISTANCE: 0}), TICK: now}
 
@@ -222,7 +222,7 @@ def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> Coordinat
 def boundary_crossings(
     coordinate: Coordinate, step: int, first: int, instants: Sequence[int], elements: Sequence[PositionedElement]
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return an event whenever the index or distance reaches a new boundary, which is its value there (C12).
+    """Return (tick, coordinate values) where index or distance passes a boundary, rounded down to it (C12).
 
     The boundaries are `first` + n * `step`; there is at most one event at each of the `instants`.
     """
@@ -258,7 +258,7 @@ def is_in_window(window_range: Range, element: PositionedElement, at: Coordinate
 
 
 def in_range(window_range: Range, element: PositionedElement, at: CoordinateValues) -> bool:
-    """Whether an element is in a range: in its region, or between its bounds (included) at coordinate values `at`."""
+    """Whether an element is in a range: in its region, or between its bounds (inclusive), whose NOW is `at`."""
     match window_range:
         case CoordinateRange(coordinate=coordinate, low=low, high=high):
             return low.at(at[coordinate]) <= element.at[coordinate] <= high.at(at[coordinate])

@@ -51,7 +51,7 @@ class RowAccounts:
         """The counts of this run's last micro-batch, which may not be committed, and of those before it."""
 
     def progress(self) -> Progress:
-        """Return the progress of a run that has read nothing yet, with the counts from before this start."""
+        """Return the row counts of a run that has read nothing yet, with those from before this start."""
         record = self._record
         return Progress(earlier=record.earlier, counted_from=record.first, uncounted=record.uncounted)
 
@@ -89,7 +89,7 @@ class RowAccounts:
             self._last, self._newest, self._before = batch, counts, self._before + self._newest
 
     def with_unreported(self, progress: Progress) -> Progress:
-        """Return the progress of an ended run with the committed micro-batches that Spark has not reported."""
+        """Return an ended run's `progress`, plus committed micro-batches that Spark has not reported."""
         with self._writing:
             if self._last <= progress.batch:
                 return progress

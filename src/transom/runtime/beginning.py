@@ -50,7 +50,7 @@ class Reaching(Plannable, Protocol):
 
     @property
     def name(self) -> str | None:
-        """The name of the query's file, for messages."""
+        """The name of the query's file, for messages; None if no name was given."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class Reaching(Plannable, Protocol):
 
     @property
     def reach(self) -> HistoryReach:
-        """How many ticks before T the rows can affect answers from T on, or why there is no such limit."""
+        """How many ticks back input rows can affect answers, or the reason why there is no such limit."""
         ...
 
 
@@ -118,7 +118,7 @@ def resolve(
     beginning: Beginning,
     user_sources: Sequence[str] = (),
 ) -> RunOptions:
-    """Return the options with `start` set to the first tick of rows to read, and `since` to that of the answer.
+    """Return the options with first tick to read (`start`) and to answer (`since`), by --since or --after.
 
     A run that resumes keeps what its checkpoint records, and so does one whose checkpoint was rebuilt. `user_sources`
     are the names of the sources that the caller opens.
@@ -153,7 +153,7 @@ def resolve(
 
 
 def check_beginning(query: Reaching, option: str, *, index: bool, handover: bool) -> int:
-    """Return how many ticks of earlier rows a query needs; raise UsageError if `option` is not possible for it.
+    """Return how many ticks of earlier rows `option`, such as --since, needs; UsageError if it is not possible.
 
     `option` asks for it, `index` says whether tuples are numbered, `handover` whether the answer continues another one.
     """
@@ -182,18 +182,18 @@ def check_beginning(query: Reaching, option: str, *, index: bool, handover: bool
 
 
 def _from(options: RunOptions, ticks: int, handover: Handover) -> RunOptions:
-    """Return options to answer from the tick after a hand-over, reading rows from `ticks` ticks before it."""
+    """Return options of a run that answers from the tick after a handover, and reads from `ticks` earlier on."""
     since = handover.tick + 1
     return replace(options, since=since, start=max(options.start, handover.first, since - ticks))
 
 
 def _recorded(options: RunOptions, recorded: tuple[int, int | None]) -> RunOptions:
-    """Return the options with the first tick of rows and that of answers that a checkpoint has recorded."""
+    """Return the options with `start` and `since` (first ticks of rows and of answers) recorded in a checkpoint."""
     return replace(options, start=recorded[0], since=recorded[1])
 
 
 def recorded_beginning(folder: Path) -> tuple[int, int | None] | None:
-    """Return the first tick of rows and that of answers that a checkpoint records; None if it was never begun."""
+    """Return a checkpoint's first ticks of rows and of answers (None: not set); None without a valid record."""
     try:
         recorded: Any = json.loads((folder / PLAN_FILE).read_bytes())
         return int(recorded["start"]), recorded.get("since")
@@ -238,7 +238,7 @@ def describe_change(
 
 
 def beginning_line(query: Reaching, options: RunOptions) -> str | None:
-    """Describe the first tick of a run's answers and of its rows; None if it answers from the first row on."""
+    """Describe the first ticks that a run answers and reads; None if its answer begins with its first row."""
     if options.since is None:
         return None
     calendar = query.catalog.calendar

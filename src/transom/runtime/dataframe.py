@@ -128,7 +128,7 @@ class SourceOpener:
     live: bool
 
     def row_counter(self, extent: Extent) -> CountRead:
-        """Return a function that makes Spark count a source's rows; in a replay it leaves the frame unchanged."""
+        """Return a function that makes Spark count the rows of a source frame; in a replay it changes nothing."""
         return self.counts.scan(extent.name) if self.live else uncounted
 
     def user_stream(self, extent: Extent) -> DataFrame | None:
@@ -170,7 +170,7 @@ def _open_table(opener: SourceOpener, extent: Extent, *, followed: bool) -> Data
 
 
 def _open_statements(opener: SourceOpener, extent: Extent) -> dict[str, DataFrame]:
-    """Open an RDF stream as statements and, if the plan matches patterns within messages, also as messages.
+    """Return frames by name: an RDF stream's statements and, if the plan matches within messages, its messages.
 
     The frames are returned by name. In a batch, `rejected` collects the messages that could not be read.
     """
@@ -190,7 +190,7 @@ def _open_statements(opener: SourceOpener, extent: Extent) -> dict[str, DataFram
 
 
 def _without_rejected(frame: DataFrame, opener: SourceOpener, extent: Extent) -> DataFrame:
-    """Drop and record the rejected rows or messages of a batch; a live frame is unchanged, its plan drops them."""
+    """Drop and record the rejected rows of a batch frame; a live frame is unchanged, as its plan drops them."""
     if opener.live or REJECT_REASON not in frame.columns:
         return frame
     if opener.rejected is not None:

@@ -189,7 +189,7 @@ def _topic_offsets(value: Any) -> dict[str, dict[str, int]]:
 
 
 def _add_counts(counts: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:
-    """Add a micro-batch's counts of offsets without a message to the totals, by topic."""
+    """Return the totals per topic, plus a micro-batch's counts of Kafka offsets without a message."""
     return dict(Counter(counts) + more) if more else counts
 
 

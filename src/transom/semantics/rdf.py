@@ -68,11 +68,11 @@ class RdfSemantics(Semantics):
         return NameResolver.of(self.query.syntax, self.query.catalog.rdf.prefixes)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Return the span of the first query text that yields a plan operator or function, or None."""
+        """Return the span of the first text of the query that yields a plan operator or function, else None."""
         return operator_span(self.query.syntax, operator)
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
-        """Return why the reference engine refuses the query (an unsupported regular expression), or an empty result."""
+        """Map the engine `reference` to why it refuses the query (an unsupported regular expression), else {}."""
         for call in calls(self.query.algebra):
             if call.function in REGEX_FUNCTIONS:
                 try:
@@ -100,7 +100,7 @@ class RdfSemantics(Semantics):
         return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Warn of predicates in the query that the catalog does not list, if it lists those of every source."""
+        """The warnings about predicates that the catalog does not list; none if a source lists no predicates."""
         declared = [extent.predicates for extent in self.sources if extent.holds_statements]
         if None in declared:
             return ()

@@ -43,7 +43,7 @@ class RowSemantics(Semantics):
         return stream if stream is not None and is_stream(self.query.optimized) else "windows"
 
     def operator_remarks(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
-        """Return the column names that `explain` adds to an operator, and the formula that bounds its state.
+        """Return an operator's columns, for `explain`, and its state bound; {} and None for other plan nodes.
 
         For other nodes of a plan, these are {} and None.
         """
@@ -52,7 +52,7 @@ class RowSemantics(Semantics):
         return {"columns": [str(attribute) for attribute in op.schema]}, bounds.operator_state(op)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Return the span of the first query text that yields a plan operator or reads an extent, or None."""
+        """Return the first span of query text that becomes a named plan operator or reads an extent, or None."""
         from transom.languages.locations import operator_span
 
         return operator_span(self.query.syntax, operator, extents)
@@ -129,7 +129,7 @@ class RowSemantics(Semantics):
     def lines(
         self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
     ) -> Iterator[str]:
-        """Write the whole answer as JSON or CSV; `start` and `until` are ignored.
+        """Yield the whole answer as lines of JSON or CSV (`form`); `start` and `until` are ignored.
 
         With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.
         """

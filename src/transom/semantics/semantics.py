@@ -39,7 +39,7 @@ class Semantics:
 
     @property
     def size(self) -> int:
-        """The number of operators that an evaluation reports as progress steps; 0 if it reports none."""
+        """The number of operators whose evaluation is reported as a progress step; 0 without such reports."""
         return 0
 
     @property
@@ -74,7 +74,7 @@ class Semantics:
     def physical_plan(
         self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
     ) -> PhysicalNode:
-        """Plan the query for Spark, for a run that begins at tick `start`.
+        """Plan a Spark run from tick `start`; `index`: number the answer's rows; `kernel`: use a Java kernel.
 
         With `index`, the rows of the answer are numbered; with `kernel`, stateful operators run in the Java kernel.
         `slack`, for the state bounds, is how many ticks may be open at once, by default the largest lateness plus one.
@@ -134,7 +134,7 @@ class Semantics:
         list(self.lines(self.empty_answer(), form, 0, None, escape_formulas=False))
 
     def empty_answer(self) -> Any:
-        """Build an answer without rows, by which output formats are checked."""
+        """Build an answer without rows, used to check an output format before the query runs."""
         raise NotImplementedError
 
     def lines(

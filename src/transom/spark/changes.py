@@ -128,7 +128,7 @@ def suppress_unchanged(node: SuppressUnchangedExec, frame: DataFrame, run: Lower
 
 
 def _compare_windows(frame: DataFrame, report: str, schema: Schema, run: LoweringContext) -> DataFrame:
-    """Compare each window with the one before in a stateful operator; `report` says which differences count.
+    """Compare each window with the one before; `report`: `both` emits all changes, `extended` grown windows.
 
     `report` is `both` for all changes, or `extended` for the windows that gained a row.
     """

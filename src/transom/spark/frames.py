@@ -65,7 +65,7 @@ class LoweringContext:
     nodes: list[PhysicalNode] = field(default_factory=list)
 
     def until_last_row(self) -> LoweringContext:
-        """Return this context; if its last tick `until` is None, it becomes `rows_until` (for rows made RDF)."""
+        """Return this context; a missing last tick `until` becomes that of the rows made RDF (`rows_until`)."""
         return self if self.until is not None else replace(self, until=self.rows_until)
 
     @property
@@ -74,7 +74,7 @@ class LoweringContext:
         return TickTime(self.calendar)
 
     def end_within_run(self, end: Column) -> Column:
-        """Limit the end tick of a row to `until + 1`, since the run has no later windows."""
+        """Limit a row's end tick to `until + 1`, the tick after the run's last; unchanged if a run has no end."""
         return end if self.until is None else F.least(end, F.lit(self.until + 1))
 
     def within_run(self, frame: DataFrame) -> DataFrame:

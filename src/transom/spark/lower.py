@@ -77,7 +77,7 @@ from transom.spark.stateful.plan_labels import label_node
 
 
 def lower(node: PhysicalNode, run: LoweringContext) -> DataFrame:
-    """Translate a physical plan node and its inputs to a DataFrame; a live run labels it with a node number.
+    """Translate a physical plan node and its inputs to a DataFrame; in a live run, label it with the node's index.
 
     `spark.frames` describes the columns.
     """
@@ -210,7 +210,7 @@ def _lower_node(node: PhysicalNode, run: LoweringContext) -> DataFrame:
 
 
 def _lower_rows(node: PhysicalNode, run: LoweringContext) -> DataFrame:
-    """Translate a node to a DataFrame without window markers, for operators that need only rows."""
+    """Translate a plan node to a DataFrame; drop its marker rows, which only say that a window exists."""
     return without_markers(lower(node, run))
 
 

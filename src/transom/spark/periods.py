@@ -57,7 +57,7 @@ def _shifts(days: LocalDays) -> _Shifts:
 
 
 def begin_of_date(days: LocalDays, date: Column) -> Column:
-    """The first tick of a local date (days since 1970-01-01); beyond the table, days have equal lengths."""
+    """The first tick of a local date (days since 1970-01-01); days beyond the zone's table have equal lengths."""
     table, shifts = days.table, _shifts(days)
     last_shift = table.begins[-1] - (table.first + len(table.begins) - 1) * table.day
 
@@ -78,7 +78,7 @@ def _bind(value: Column, body: Callable[[Column], Column]) -> Column:
 
 
 def _shift_of(table: DayTable, shifts: _Shifts, date: Column) -> Column:
-    """How many ticks later a date starts than with equal days, less the minimum; NULL beyond the zone's table."""
+    """How many ticks later a date begins than with equally long days, minus the zone's least delay; or NULL."""
     position = date - F.lit(table.first)
     block = div(position, BLOCK).cast("int")
     in_block = position - block.cast("bigint") * F.lit(BLOCK)
@@ -147,12 +147,12 @@ def begin_of_period(unit: PeriodUnit, days: LocalDays, number: Column) -> Column
 
 
 def validity(slide: EveryPeriod, window_range: PeriodRange, tick: Column) -> tuple[Column, Column]:
-    """The first window boundary (a tick) whose window holds a tick, and the first later one that does not."""
+    """The first window boundary (tick) whose window holds a row of `tick`, and the first later one without it."""
     days, unit = slide.days, window_range.unit
     period = number_of_date(unit, days, date_of_tick(days, tick))
 
     def boundary(periods: int) -> Column:
-        """The first window boundary at or after the end of the period `periods` after that of the tick."""
+        """The first window boundary once the calendar period that is `periods` after the tick's has ended."""
         later = period + F.lit(periods)
         if unit is not slide.unit:
             later = number_of_date(slide.unit, days, first_date_of(unit, days, later))
@@ -162,7 +162,7 @@ def validity(slide: EveryPeriod, window_range: PeriodRange, tick: Column) -> tup
 
 
 def boundary_number(slide: EveryPeriod, tick: Column) -> Column:
-    """The number of the calendar period that begins at the first window boundary not before a tick."""
+    """The number (1970-01-01: 0) of the calendar period at the first window boundary at or after a tick."""
     number = number_of_date(slide.unit, slide.days, date_of_tick(slide.days, tick - F.lit(1)))
     return _ceil_to(number + F.lit(1), slide.step)
 

@@ -194,7 +194,7 @@ def _argument_type(kind: Type) -> str:
 
 
 def _partials(node: WindowAggregate, present: Column | None, approximate: bool) -> list[Column]:
-    """Build the partial aggregates of the columns `a0`, `a1`, ..., which can be merged later.
+    """Build partial aggregates of the columns `a0`, `a1`, ..., which can be merged, for rows with `present`.
 
     Only rows in which `present` is true count; None means all rows. With `approximate`, float sums vary with row order.
     """
@@ -207,7 +207,7 @@ def _partials(node: WindowAggregate, present: Column | None, approximate: bool) 
 
 
 def _merges(node: WindowAggregate, approximate: bool) -> list[Column]:
-    """Build the aggregations that merge the partial aggregates of panes.
+    """Build the aggregations that merge panes (window slices); `approximate`: float sums vary with row order.
 
     With `approximate`, float sums vary with row order.
     """
@@ -263,7 +263,7 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
 
 
 def _prefixed_side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
-    """Return a join's input with `side` before each column name, and VALID_FROM as the number of a tick."""
+    """Prefix the column names of a join's input with `side`; VALID_FROM becomes a tick number."""
     start = run.time.tick_number() if TICK in frame.columns else F.col(VALID_FROM)
     names = [n for n in frame.columns if n not in (VALID_FROM, INDEX)]
     return frame.select(start.alias(f"{side}{VALID_FROM}"), *(F.col(n).alias(f"{side}{n}") for n in names))
@@ -279,7 +279,7 @@ def _range_condition(node: IntervalJoin, run: LoweringContext) -> Column:
 
 
 def _split_into_cells(frame: DataFrame, cell: int, run: LoweringContext, side: str) -> DataFrame:
-    """Copy each row to all spans of `cell` ticks in which it is valid; the end of the span becomes its event time.
+    """Copy each row to each span of `cell` ticks where it is valid; the span's end is the event time of the copy.
 
     `side` is the prefix of the columns.
     """
@@ -311,7 +311,7 @@ def _residual_condition(predicate: Expression, left: Schema, right: Schema) -> C
 
 
 def _no_tag(tag: str) -> Column:
-    """Raise AssertionError: expressions over relations never read a tag, such as the tick of a stream element."""
+    """Raise AssertionError: rows of relations, unlike stream elements, have no tag (tick or row number)."""
     raise AssertionError(f"a relation has no {tag}")
 
 

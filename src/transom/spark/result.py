@@ -30,7 +30,7 @@ def column_names(schema: Schema, taken: Sequence[str] = RESULT_COLUMNS) -> list[
 
 
 def result(node: PhysicalNode, frame: DataFrame) -> DataFrame:
-    """Build the DataFrame that the user gets, with values by name; `tick` remains marked as event time (E14)."""
+    """Build the DataFrame for the user, with columns named as in the answer; `tick` remains event time (E14)."""
     columns = [F.col("tick")]
     if isinstance(node, CollectWindows):
         columns += [F.col(WINDOW).alias("seq"), F.col("empty")]

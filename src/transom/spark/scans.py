@@ -45,7 +45,7 @@ class _JoinSide(NamedTuple):
 
 
 def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join rows valid for an interval with a table, anew at each of its scans (reads); pairs end by the next."""
+    """Join rows valid for an interval with a table at each scan of the table; a pair ends at the next scan."""
     sides = []
     for side, (relation, frame) in enumerate(((node.left, left), (node.right, right))):
         keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
@@ -78,7 +78,7 @@ def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame, run:
 def intervals_to_changes(
     node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Add marker rows (a window exists) to a table's changes, at the first tick and each tick with changes."""
+    """Emit a table's row changes, and marker rows (a window exists) at the first tick and ticks with changes."""
     cells = value_names(node.schema)
     first = clock.where(run.time.tick_number() == F.lit(node.schedule.first)).select(TICK)
     ticks = frame.select(TICK).unionByName(first).dropDuplicates([TICK])
@@ -153,7 +153,7 @@ def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext
 
 
 def _side_input(side: int, join_side: _JoinSide, buckets: int, run: LoweringContext) -> DataFrame:
-    """Build one input of the stateful `join` machine.
+    """Build the left (0) or right (1) input of the state machine that joins rows with a table's scans.
 
     Without keys, the rows of the table are spread over `buckets` machines by hash, and other rows go to all of them.
     """

@@ -39,7 +39,7 @@ ROW_COUNT = "rows"
 def read_stream(
     node: ReadStream, run: LoweringContext, prepare: Callable[[DataFrame], DataFrame] = lambda frame: frame
 ) -> DataFrame:
-    """Read the rows of a stream that are within the run; a live run also counts and drops late and rejected rows.
+    """Read a stream's rows within the run, `prepare` applied; a live run drops and counts late and rejected rows.
 
     A live frame drops rejected and late rows, and counts the rows that it drops and passes on. `prepare` transforms the
     values directly above the scan.
@@ -143,7 +143,7 @@ def _validity_intervals(node: ReadTable, frame: DataFrame) -> DataFrame:
 
 
 def read_scans(node: ReadScans, run: LoweringContext) -> DataFrame:
-    """Read the insertions and deletions of a changing table, each at the first scan that sees it.
+    """Read insertions and deletions of a changing table, each at the first scan (periodic read) that sees it.
 
     `count` is 1 or -1.
 

@@ -38,7 +38,7 @@ def windows_to_stream(node: WindowsToStream, frame: DataFrame, run: LoweringCont
 
 
 def interval_diff(node: IntervalDiff, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Emit the rows that validity intervals insert, or retract (`node.report`), at each tick.
+    """Emit, per tick, the rows that become valid or, if `node.report` is deleted, that cease to be valid.
 
     Each copy of a row is a row of its own.
     """

@@ -36,7 +36,7 @@ def period_window(node: PeriodWindow, frame: DataFrame, run: LoweringContext) ->
 def _with_validity(
     node: TimeWindow | PeriodWindow, frame: DataFrame, run: LoweringContext, interval: tuple[Column, Column]
 ) -> DataFrame:
-    """Give stream rows a validity interval, from its first tick to `valid_to`, and drop the rows without a window."""
+    """Give stream rows the validity `interval` (first tick, end tick), and drop rows that no window holds."""
     (enters, leaves), tick = interval, run.time.tick_number()
     tags = [tick if tag.name == "tick" else F.col(INDEX) for tag in node.tags]
     count = len(node.schema) - len(tags)

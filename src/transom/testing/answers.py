@@ -39,7 +39,7 @@ class RowError(ValueError):
     """The error that an expected row does not fit the answer; `inner` is the number of the row in a window's list."""
 
     def __init__(self, message: str, inner: int | None = None, hint: str | None = None) -> None:
-        """Create an error about an expected row, or about row `inner` (from 0) of the list that ends it."""
+        """Create an error for an expected row; for a row inside a window's list, `inner` is its index there."""
         super().__init__(message)
         self.inner = inner
         self.hint = hint
@@ -127,7 +127,7 @@ class RowFormat:
 def difference(
     expected: Sequence[Hashable], actual: Sequence[Hashable], *, numbered: bool
 ) -> tuple[list[int], list[int]]:
-    """Return the positions of the expected rows that are missing, and of the actual rows that are not expected.
+    """Return the indexes of missing expected rows and of unexpected actual rows; with `numbered`, order counts.
 
     If `numbered`, the order of the rows with the same first value, the tick, counts; that is so for windows.
     """

@@ -130,7 +130,7 @@ class QueryCase:
         return Catalog.load(folder / (declared or "catalog.yaml"))
 
     def inputs(self, catalog: Catalog, path: KeyPath, entries: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert rows in YAML, by source (extent), to the form that `Query.inputs` takes.
+        """Convert a case's YAML rows to inputs as `Query.inputs` takes them: rows by name of source or table.
 
         `path` leads to the inputs in the case.
         """

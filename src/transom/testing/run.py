@@ -170,7 +170,7 @@ class _Runner:
         return self._compare(("expected",), self.case.entry.expected, answer, indexed, 0)
 
     def batches(self) -> list[Step]:
-        """Run the query after each batch, over all rows so far; compare each answer with the expected rows."""
+        """Run the query after each batch over all rows so far; return each answer compared to expected rows."""
         steps: list[Step] = []
         ends: list[int] = []
         rows, paths = dict(self.rows), list[KeyPath]([("inputs",)])
@@ -216,7 +216,7 @@ class _Runner:
             raise self.case.locate_row(error, paths) from error.__cause__
 
     def _answer(self, inputs: Any, until: int | None, ends: Sequence[int]) -> tuple[Any, bool]:
-        """Run the query up to tick `until`; return its answer, and whether its tuples have their index.
+        """Return the query's answer up to tick `until`, and whether its tuples have their index (row number).
 
         On Spark the query runs as a stream, with a micro-batch up to each of the ticks `ends`.
         """
@@ -235,7 +235,7 @@ class _Runner:
             raise translate_error(error) or unknown_error(error) from error
 
     def _compare(self, path: KeyPath, expected: list[Any] | None, answer: Any, indexed: bool, first: int) -> Step:
-        """Compare the answers from tick `first` on with the expected rows; raise CaseError if such a row is wrong."""
+        """Compare the answers from tick `first` on with the expected rows; raise CaseError for a malformed one."""
         form = replace(self.format, indexed=indexed)
         actual = form.rows(answer, first)
         keys = []

@@ -26,7 +26,7 @@ class BatchSplit(Split):
     sizes: Sequence[int] = ()
 
     def cut(self, count: int) -> list[int]:
-        """Return the sizes of the micro-batches; `count` is their sum."""
+        """Return the given sizes (row counts) of the micro-batches; `count`, which is their sum, is not used."""
         return list(self.sizes)
 
 
@@ -47,7 +47,7 @@ def answer_on_spark(
         split = BatchSplit(sizes=[counts[number] for number in range(len(ends)) if counts[number]])
 
     def run(index: bool) -> Any:
-        """Run the query, with the running index of its tuples if `index`."""
+        """Run the query once and return the answer; with `index`, the answer's tuples are numbered."""
         if any(extent.runs_live for extent in query.sources):
             return stream_answer(query, spark, inputs, split, until, index=index)
         return replay_answer(query, spark, inputs, index=index)

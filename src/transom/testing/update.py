@@ -20,7 +20,7 @@ def updated_text(file: CaseFile, outcomes: Sequence[Outcome]) -> str:
 
 
 def _replace(file: CaseFile, text: str, step: Step) -> str:
-    """Replace the rows under one `expected` in a file's text; later ones must have been replaced before."""
+    """Return `text` with the rows under one `expected` updated; the entries after it must be updated before."""
     key = file.source_map.keys[step.path]
     value = file.source_map.span(Location(step.path))
     indent = " " * (key.position(file.text)[1] - 1)

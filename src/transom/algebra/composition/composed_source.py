@@ -67,7 +67,7 @@ def composed_sources(operator: Operator) -> dict[str, ComposedSource]:
 
 
 def sources_of(operator: Operator, supplied: Collection[str] = ()) -> list[str]:
-    """List the extents (sources and tables) that a plan reads, each once, also through its inner queries.
+    """List the extents that a plan and its inner queries read; an inner query in `supplied` is one itself.
 
     An inner query whose name is in `supplied` counts as an extent of its own.
     """
@@ -75,7 +75,7 @@ def sources_of(operator: Operator, supplied: Collection[str] = ()) -> list[str]:
 
 
 def _extents_read(value: object, supplied: Collection[str]) -> Iterator[str]:
-    """Yield the extents (sources and tables) read in a plan or a part of it, with repetitions.
+    """Yield the names of the extents (sources, tables) that a plan reads; a query in `supplied` counts as one.
 
     An inner query whose name is in `supplied` counts as an extent of its own.
     """

@@ -78,7 +78,7 @@ class Tag(Record):
         return Type.INTEGER
 
     def __str__(self) -> str:
-        """The tuple's tick or index as text: `<tick>` or `<index>`."""
+        """The tag, that is the tick (event time) or index (row number) of a tuple, as `<tick>` or `<index>`."""
         return f"<{self.name}>"
 
 
@@ -160,7 +160,7 @@ class InRegion(Record):
     size: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Compute the number of nodes; raise TypeProblem if the operand is not a point."""
+        """Set `size`, the node count of the expression tree; raise TypeProblem if the operand is no point."""
         if self.point.type is not Type.POINT:
             raise TypeProblem(f"INSIDE needs a point, not a {self.point.type}")
         object.__setattr__(self, "size", 1 + size(self.point))

@@ -27,7 +27,7 @@ def term_literal(term: Term) -> Constant:
 
 
 def as_type(expression: Expression, target: Type) -> Expression:
-    """Convert an expression between RDF terms and booleans, unless it has the type already.
+    """Cast an expression to `target`, the type of RDF terms or boolean, unless it has this type already.
 
     A term becomes its effective boolean value, a boolean a literal.
     """

@@ -317,7 +317,7 @@ def at_most_one_window_per_tick(op: Windows) -> bool:
 
 
 def _rows_in_range(op: Window, window_range: Range, span: int, keys: Formula) -> Formula:
-    """Return a bound on a window's rows in one range of `span` ticks (or other values), for `keys` keys.
+    """Return an upper bound on the rows in a range of `span` ticks or row numbers of a window, for `keys` keys.
 
     It covers `span` values of the coordinate and `keys` keys.
     """

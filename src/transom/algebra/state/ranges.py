@@ -16,7 +16,7 @@ def range_lookback(op: Window) -> int:
 
 
 def range_width(op: Window) -> int:
-    """Return the most ticks, row numbers or micrometres that a window's range covers; 1 for other ranges."""
+    """Return the most ticks, row numbers or micrometres in a window's range; 1 for other kinds, such as a region."""
     if isinstance(op.range, PeriodRange):
         return op.range.width
     if not isinstance(op.range, CoordinateRange):
@@ -42,10 +42,10 @@ def lookback(op: Window, bound: Bound) -> int:
 
 
 def _offset_at_boundary(bound: Bound) -> int:
-    """Return a bound's offset from the current tick, row number or distance, if that is a multiple of its step."""
+    """Return a range end's offset from the current tick, row number or distance, ignoring rounding to its step."""
     return bound.offset
 
 
 def range_span(op: Window, window_range: Range) -> int:
-    """Return the most ticks, row numbers or micrometres from a range's lower bound to now; 1 for other ranges."""
+    """Return the most ticks, row numbers or micrometres that a range reaches back from now; 1 for other kinds."""
     return lookback(op, window_range.low) + 1 if isinstance(window_range, CoordinateRange) else 1

@@ -93,7 +93,7 @@ def reach(plan: Operator, changing_tables: Collection[str] = ()) -> HistoryReach
 
 
 def gives_changes(plan: Operator) -> bool:
-    """Whether the rows of an answer are changes of a relation, as those of ISTREAM and DSTREAM, and not its content."""
+    """Whether a plan answers with a relation's changes, as ISTREAM and DSTREAM do, rather than with its rows."""
     match plan:
         case IStream() | DStream():
             return True
@@ -171,7 +171,7 @@ def _reach_of_answers(plan: Operator) -> int:
 
 
 def _reach_of_rows(op: Stream) -> int:
-    """Return how many ticks before a stream row's tick the source rows that determine the row can lie."""
+    """Return the most ticks by which a source row can precede a row of the stream `op` that depends on it."""
     match op := narrow(op):
         case StreamAcquire() | StreamReceive():
             return 0
@@ -186,7 +186,7 @@ def _reach_of_rows(op: Stream) -> int:
 
 
 def _reach_of_windows(op: Windows) -> int:
-    """Return how many ticks before a window's tick the source rows that determine the window can lie."""
+    """Return how many ticks before a window's tick the oldest source row can lie that determines the window."""
     match op := narrow(op):
         case Window(input=StoredTable()):
             return 1  # the first tick of a run has a window that a longer run need not have
@@ -201,7 +201,7 @@ def _reach_of_windows(op: Windows) -> int:
 
 
 def _reach_of_part(op: Operator) -> int:
-    """Return how many ticks before their own tick the windows of an input need source rows; 0 if it has none."""
+    """Return how many ticks back from a window's tick an input needs source rows; 0 if it has no windows."""
     return _reach_of_windows(op) if isinstance(op, Windows) else 0
 
 
@@ -223,7 +223,7 @@ def _reach_of_relation(op: Windows) -> int:
 
 
 def _reach_of_input(op: Window) -> int:
-    """Return how many ticks older than a window's input row its source rows can be; 0 if a table is the input."""
+    """Return by how many ticks a row's source rows may be older when it enters a window; 0 for a table's rows."""
     return _reach_of_rows(op.input) if isinstance(op.input, Stream) else 0
 
 
@@ -243,7 +243,7 @@ def _window_age(op: Window) -> int:
 
 
 def _range_reach(op: Window) -> int:
-    """Return how many ticks back rows can affect the content of a window, or whether it is created."""
+    """Return for how many ticks a row can affect whether later windows are created and what they contain."""
     match op.slide:
         case Every(coordinate=Coordinate.INDEX) | OnRowCount():
             raise _NoReachError(op, "windows are created by counting all rows since the query started")

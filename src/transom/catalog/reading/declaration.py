@@ -106,7 +106,7 @@ class _DeclarationParser:
         return self.at.within(token.start, token.end)
 
     def take(self, expected: str, kind: str) -> _Token:
-        """Consume and return the next token; raise EntryError unless it is of `kind`.
+        """Consume and return the next token; if not of `kind`, raise an EntryError that names `expected`.
 
         The error says what was `expected`.
         """

@@ -92,12 +92,12 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def extent_line(name: str) -> str:
-    """Return the line of a catalog that declares an extent with this name."""
+    """Return the advice to declare an extent (source or table) of this name, with an example catalog line."""
     return f"declare under extents: {_short_name(name)}: pushed (x:float)"
 
 
 def region_line(name: str) -> str:
-    """Return the line of a catalog that declares a region with this name."""
+    """Return the hint to declare a region of this name, with an example of the line in a catalog."""
     return f"declare under regions: {_short_name(name)}: {{polygon: [[0, 0], [9, 0], [9, 9]]}}"
 
 
@@ -107,7 +107,7 @@ def _short_name(name: str) -> str:
 
 
 def or_declare(word: str, candidates: Iterable[str], line: str) -> str:
-    """Return a hint for an unknown name: the most similar name, or else known names and `line`, a declaration."""
+    """Return a hint for an unknown name: a similar name, or else the known names and the advice `line`."""
     names = list(candidates)
     if not names:
         return line

@@ -76,7 +76,7 @@ def read_generator(extent: Extent, entry: GenerateEntry, at: Location, calendar:
 
 
 def _signal(extent: Extent, attribute: Attribute, entry: GenerateEntry, at: Location, calendar: Calendar) -> Signal:
-    """Return the signal (value generator) declared for an attribute, or the default one of a site or time."""
+    """Return an attribute's declared signal (value generator), or the default for the site or time attribute."""
     declared = entry.attributes.get(attribute.name)
     is_site = extent.kind is ExtentKind.SENSED and attribute.name == extent.site
     if declared is None:

@@ -94,7 +94,7 @@ def _check_envelope(extent: Extent, entry: KafkaEntry, name: str, envelope_field
 
 
 def _columns(entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Location) -> tuple[str, ...]:
-    """Return the columns of a CSV message, as declared or else as in `fields`; raise EntryError if one is missing.
+    """Return a CSV message's column names in order; raise EntryError if one is missing or occurs twice.
 
     `fields` are pairs of attribute and column.
     """

@@ -252,7 +252,7 @@ def _log(
 
 
 def check_pushed(extent: Extent, at: Location) -> None:
-    """Raise EntryError unless an extent is a pushed stream, because only such streams can read messages."""
+    """Raise EntryError unless an extent is declared as pushed (messages are sent to it, it is not polled)."""
     if extent.kind is not ExtentKind.PUSHED:
         hint = "declare it as pushed; sensed extents are polled: modbus, opcua, http"
         raise EntryError(f"messages come to a pushed extent, not to a {extent.kind} one", at.at_key(), hint)
@@ -307,7 +307,7 @@ def _devices(
 
 
 def _site(key: str | int, kind: Type) -> Value:
-    """Convert the key of a device entry to a site, a value of the site attribute's type; None if it does not fit."""
+    """Convert a device's key to a value of the site (place of measurement) attribute; None if it does not fit."""
     try:
         return parse_value(str(key), kind)
     except (ValueError, ArithmeticError):

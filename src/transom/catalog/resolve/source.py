@@ -133,7 +133,7 @@ def _files(extent: Extent, entry: FilesEntry, at: Location, calendar: Calendar) 
 
 
 def _zone(entry: FilesEntry, form: Format, at: Location) -> LocalTimes | None:
-    """Return the time zone of local times in CSV files, or None; raise EntryError if it is unknown or has no use."""
+    """Return the declared zone of local times in CSV files, None if none; EntryError if unknown or not CSV."""
     if entry.zone is None:
         return None
     from zoneinfo import available_timezones  # a catalog without a zone starts faster
@@ -270,7 +270,7 @@ def _row(extent: Extent, row: object, at: Location) -> Row:
 
 
 def _row_length(values: int, attributes: int) -> str:
-    """Return the error message for a row whose number of values is not the extent's number of attributes."""
+    """Return an error text which says that a row has `values` values, and its extent `attributes` attributes."""
     counts = (
         f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in ((values, "value"), (attributes, "attribute"))
     )

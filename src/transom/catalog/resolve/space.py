@@ -40,7 +40,7 @@ _FORMATS = {".geojson": "geojson", ".json": "geojson", ".wkt": "wkt", ".txt": "w
 
 
 def read_position(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) -> Position | None:
-    """Return the declared position of an extent's rows, or None; raise EntryError if other settings need one."""
+    """Return the declared position columns of an extent, or None; raise EntryError if a setting needs them."""
     for field, key in _KEYS.items():
         if getattr(entry, field) is not None and kind is ExtentKind.STORED:
             raise EntryError(

@@ -151,7 +151,7 @@ def position_fields(text: str | None, span: Span | None) -> dict[str, int | None
 
 
 def annotation(problem: dict[str, Any]) -> str:
-    """Convert a problem to a workflow command of GitHub, which shows the problem beside the line."""
+    """Convert a warning or error (dict) to a GitHub workflow command, which shows it beside its line."""
     fields = {"file": problem["file"], "line": problem["line"], "col": problem["column"], "title": problem["code"]}
     written = ",".join(f"{name}={escape_property(str(value))}" for name, value in fields.items() if value is not None)
     parts = [problem["message"], *(f"{name}: {problem[name]}" for name in ("detail", "hint") if problem[name])]

@@ -84,7 +84,7 @@ def _usage(node: NodeState) -> str:
 
 
 def _entry(entry: StateEntry, columns: Sequence[str]) -> str:
-    """Describe a state entry: its part, number of its input or argument unless 0, tick, copies, and values."""
+    """Describe a state entry in one line: what it is (`part`), side or argument unless 0, tick, copies, values."""
     parts = [entry.part]
     parts += [f"of side {entry.side}"] if entry.side else []
     parts += [f"at tick {entry.tick}"] if entry.tick is not None else []
@@ -112,7 +112,7 @@ def to_json(state: CheckpointState, key: str | None) -> dict[str, Any]:
 
 
 def _node_json(node: NodeState, key: str | None) -> dict[str, Any]:
-    """Convert the state of one plan node to a dictionary for JSON; with a `key`, its entries are included."""
+    """Convert a plan node's state to a dictionary for JSON; with a `key`, the state entries are included."""
     operators = []
     for stored in node.operators:
         entries: dict[str, Any] = {"id": stored.operator, "name": stored.name}

@@ -45,7 +45,7 @@ class CsvRows:
 
 
 def infer_delimiter(lines: Sequence[str]) -> str:
-    """Guess what separates the cells of a CSV file from its first lines: the mark that gives all of them most cells.
+    """Guess a CSV file's delimiter: the one that splits its first lines into equally many, and most, cells.
 
     A mark counts only if every line has as many cells as the header, and more than one. If there is none, it needs as
     many cells in more than half of the lines; without any, it is a comma.
@@ -65,7 +65,7 @@ def infer_delimiter(lines: Sequence[str]) -> str:
 
 
 def _cell_counts(texts: Sequence[Sequence[str]], delimiter: str) -> list[int]:
-    """Count the cells of the rows in texts of CSV, each given as its lines; an unreadable text has no rows."""
+    """Return the number of cells of each row of several CSV texts (lists of lines); skip unreadable texts."""
     counts: list[int] = []
     for lines in texts:
         try:

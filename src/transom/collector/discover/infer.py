@@ -93,7 +93,7 @@ def parse_cell(cell: object, decimal: str = ".") -> object:
 
 
 def parse_number(cell: str, number: str) -> object:
-    """Convert `cell` to a boolean or, from its text `number` with a decimal point, a number; else return it."""
+    """Return a cell as a boolean, a number parsed from `number` (the cell with a decimal point), or unchanged text."""
     if cell.lower() in ("true", "false"):
         return cell.lower() == "true"
     if _WHOLE.match(number):
@@ -336,7 +336,7 @@ def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str
 
 
 def infer_keys(columns: Columns, time: str | None) -> list[str]:
-    """Guess the catalog line `keys`, the number of distinct values in a column that seems to group rows.
+    """Guess the YAML line `keys: N` (distinct values of a key-like column), in a list; [] without such a one.
 
     It is the number of distinct values of the first column, other than the `time` column, that looks like a key. There
     is no line without such a column.

@@ -25,7 +25,7 @@ class HttpConnection:
     """A device behind one URL."""
 
     def __init__(self, device: Device, source: HttpPoll, clients: list[Any], verify: ssl.SSLContext | bool) -> None:
-        """Create the connection to a polled URL; all connections of a source share the client in `clients`.
+        """Create a connection to a polled URL; `clients` holds the HTTP client that all connections share.
 
         It is empty until the first poll. `verify` is whether, or with which certificates, servers are verified.
         """

@@ -152,7 +152,7 @@ class HttpReceiver:
         return self._outcomes.get(key)
 
     async def _feed_message(self, body: bytes, key: str | None, on_logged: Callable[[], None]) -> MessageOutcome:
-        """Queue a message for the log; return its outcome, and remember it by the message's idempotency key.
+        """Queue a message for the log; return its outcome, and cache the outcome under the idempotency key `key`.
 
         `on_logged` is called when the message is in the log.
         """

@@ -57,7 +57,7 @@ class MqttSubscriber:
     """Subscribes to the topic of one source, and passes its messages to a feed."""
 
     def __init__(self, source: Mqtt, feed: Feed) -> None:
-        """Create the subscriber of a source; tokens of recent messages are restored from the log.
+        """Create a source's subscriber; it restores message tokens from the log to recognise redeliveries.
 
         With them, a redelivered message is recognised.
         """
@@ -113,7 +113,7 @@ class MqttSubscriber:
             client.subscribe(self.source.filter, qos=1)
 
     def _connect_failed(self, client: Any, data: Any) -> None:
-        """Note, for the operator, why the broker cannot be reached."""
+        """Store the reason why the broker cannot be reached, for the collector's health report."""
         error = sys.exc_info()[1]  # the library calls this from its exception handler
         self.problem = f"no connection to the broker: {'' if error is None else error_text(error)}"
 

@@ -66,7 +66,7 @@ class OpcUaConnection:
         self._client = client
 
     def _find_nodes(self, client: Any, uris: Sequence[str]) -> list[Any]:
-        """Return the nodes of all sites in a new session, whose server has the namespaces `uris`."""
+        """Return the OPC UA nodes to read, for all sites (devices); `uris` are the server's namespaces."""
         texts = (text.replace("{site}", str(device.site)) for device in self.devices for _, text in self.source.nodes)
         return [client.get_node(self._namespaces.node_id(text, uris)) for text in texts]
 

@@ -159,7 +159,7 @@ class Scanner:
         self.counts["rows that left"] += sum(deleted.values())
 
     def _tick_before_next(self, tick: int) -> int:
-        """Return the last tick before the next reading, up to which the content read at `tick` is valid."""
+        """Return the last tick before the table's next reading; rows read at `tick` are valid until then."""
         return (tick // self.source.every + 1) * self.source.every - 1
 
     def _read(self) -> Iterator[tuple[object, ...]]:
@@ -179,7 +179,7 @@ class Scanner:
     def _compare_with_retry(
         self, tick: int, moment: datetime
     ) -> tuple[list[LogRecord], dict[Row, int], list[Row], set[str]]:
-        """Compare the table with its last content; if Python cannot hold a date, repeat it with dates as text."""
+        """Return new rejections, deleted rows, inserted rows, rejected texts; on a date error, use text dates."""
         try:
             return self._compare(tick, moment)
         except self._psycopg.DataError:
@@ -241,7 +241,7 @@ def read_dates_as_text(connection: Any) -> None:
             """Loads a value, or its text if Python cannot represent it."""
 
             def __init__(self, oid: int, context: Any = None) -> None:
-                """Create the strict loader of the same database type, which is tried first."""
+                """Create the loader with psycopg's strict loader, which it tries first, for the type `oid`."""
                 super().__init__(oid, context)
                 self._strict = strict(oid, context)
 
@@ -272,7 +272,7 @@ def _portable_value(value: Any) -> object:
 
 
 def _text_value(value: Any) -> object:
-    """Convert a database value of an unusual type to text; a Decimal is returned unchanged."""
+    """Convert a database value of a type that files do not have to text; a Decimal is returned unchanged."""
     from decimal import Decimal
 
     return value if isinstance(value, Decimal) else str(value)

@@ -168,7 +168,7 @@ def _records(path: str, extent: Extent, source: Files | FileVersions) -> Iterato
 
 
 def reject_hint(extent: Extent, source: Files | FileVersions) -> str:
-    """Return the end of the hint for an invalid row; empty if the source cannot reject rows."""
+    """Return the text after an invalid row's hint, on how to reject such rows; empty if the source cannot."""
     can_reject = isinstance(source, Files) and source.format is Format.CSV
     is_table = extent.kind is ExtentKind.STORED or extent.holds_statements
     return REJECT_HINT if can_reject and not is_table else ""
@@ -189,7 +189,7 @@ class _RowConverter:
     def source_row(
         self, record: FileRecord | InvalidLine, origin: Origin, rejected: list[RejectedMessage]
     ) -> SourceRow | None:
-        """Convert a record; an invalid one is added to `rejected` if the source rejects invalid rows, else DataError.
+        """Convert a record; an invalid one goes to `rejected` (result None) or raises DataError, as declared.
 
         The reason is that of the time if both the time and a value are invalid, as on Spark.
         """

@@ -64,7 +64,7 @@ def cell_problem(names: Sequence[str], cell: str, usual: str) -> Column:
 
 
 def problem_column(cell: str) -> str:
-    """Return the name of the column with the problem of a local time: `p` and `cell`, an index or `t` (time)."""
+    """Return the name of the column for the problem of a cell's local time: `p` and the cell's index, or `pt`."""
     return f"p{cell}"
 
 

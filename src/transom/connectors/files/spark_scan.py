@@ -77,7 +77,7 @@ class FileScan:
 
     @property
     def time_problem(self) -> str:
-        """The text that error messages use about a time that cannot be read."""
+        """What is wrong with a time that cannot be read, as the end of an error message's sentence."""
         if self.time_format is None:
             return "is neither a tick nor an instant"
         return f"is not written as {self.time_format.text}"
@@ -158,7 +158,7 @@ def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
 
 
 def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | None) -> FilePart:
-    """Build the group of files at a remote pattern (s3://...); `since` is a table version's tick, or None.
+    """Build the FilePart of a remote pattern; `since` is the first tick of its table version (None: not dated).
 
     `since` is the tick from which their rows are valid; None if the rows have ticks themselves.
     """

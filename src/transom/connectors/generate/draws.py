@@ -14,7 +14,7 @@ Draw = Callable[[], float]
 
 
 def make_draw(seed: int, extent: str, site: object, name: str) -> Draw:
-    """Create the reproducible sequence of random numbers for one attribute at one site, independent of all others."""
+    """Create reproducible random numbers of an attribute at a site (sensor place), independent of all others."""
     return random.Random(f"{seed}/{extent}/{site}/{name}").random  # noqa: S311 - made-up data, no secrets
 
 
@@ -30,7 +30,7 @@ def exponential(draw: Draw, mean: float) -> float:
 
 
 def weighted_index(draw: Draw, weights: Sequence[float]) -> int:
-    """Choose an index into `weights` at random, each as probable as its weight, and return it."""
+    """Return a random index into `weights`, each with a probability proportional to its weight."""
     remaining = draw() * math.fsum(weights)
     last = 0
     for index, weight in enumerate(weights):

@@ -54,7 +54,7 @@ def _walk(setting: WalkSignal, draw: Draw) -> Callable[[int], float]:
     value: float | None = None
 
     def step(tick: int) -> float:
-        """Return the next value of the random walk; it does not depend on the tick."""
+        """Return the next value of the random walk at each call; `tick` is not used."""
         nonlocal value
         if value is None:
             value = setting.start
@@ -93,7 +93,7 @@ def _rounded(values: Callable[[int], float], kind: Type) -> NextValue:
     """Return the function `values` with results rounded to integers or six decimals, the same on all machines."""
 
     def rounded(tick: int) -> Value:
-        """Return the next value of the generator, rounded and converted to the attribute's type."""
+        """Return the generated value at `tick`, rounded and converted to the attribute's type."""
         value = values(tick)
         if kind is Type.INTEGER:
             return round(value)

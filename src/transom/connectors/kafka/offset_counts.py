@@ -41,7 +41,7 @@ class OffsetCounts:
 
 
 def count_offsets(source: Kafka, begins: Offsets, ends: Offsets) -> OffsetCounts:
-    """Count offsets from `begins` to before `ends` by partition: all, of readable and of aborted messages.
+    """Count the offsets from `begins` to before `ends`, and those that hold readable or aborted messages.
 
     Aborted messages are rows if the source has the option to read uncommitted messages.
     """

@@ -165,7 +165,7 @@ class _PartitionTask:
     """The dead letters of one Spark task, which reads one partition in one micro-batch."""
 
     def __init__(self, sink: DeadLetterSink, partition: int) -> None:
-        """Prepare the dead letters of a partition by restoring its latest tick, watermark and batch time."""
+        """Prepare a partition's dead letters (rejected messages); restore latest tick, watermark, batch time."""
         self.sink = sink
         self.partition = partition
         self.query, self.batch = task_property(QUERY_ID), int(task_property(BATCH_ID))

@@ -104,7 +104,7 @@ def is_secured(broker: BrokerSettings) -> bool:
 
 
 def _common_settings(broker: BrokerSettings) -> dict[str, str]:
-    """Return the Kafka settings whose names both clients know, with references to secrets resolved."""
+    """Return the settings that Python's and Spark's Kafka clients share, with references to secrets resolved."""
     settings = {name: resolve_references(value) for name, value in broker.options if name not in MICRO_BATCH_OPTIONS}
     if broker.tls is not None:
         broker.tls.check()

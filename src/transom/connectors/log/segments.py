@@ -186,7 +186,7 @@ class SegmentLog:
             raise DataError(f"cannot write the log {self.folder}", detail=_os_error_text(error), hint=hint) from None
 
     def _append(self, entries: Sequence[LogRecord], read: int | None) -> None:
-        """Write entries as one segment (Parquet file) under a temporary name, and publish it by renaming."""
+        """Publish entries as one Parquet segment; `read` is how many readings they stem from (None: one each)."""
         wait = self._last_append + self.segment_interval - time.monotonic()
         if wait > 0:
             time.sleep(wait)

@@ -124,7 +124,7 @@ class TopicLog:
             raise UsageError(f"{self.location} cannot keep the log of {self.extent.name}", hint=hint)
 
     def _recover(self) -> None:
-        """Find the next entry number and latest tick at the log's end; raise UsageError if its attributes differ."""
+        """Find the log's next entry number and latest tick; UsageError if the extent's attributes differ."""
         log_end = read_end(self._reader)
         if log_end is None:
             return

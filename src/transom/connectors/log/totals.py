@@ -39,7 +39,7 @@ class LogTotals(NamedTuple):
     first: int = 0
 
     def after(self, entries: Iterable[LogRecord], read: int | None) -> LogTotals:
-        """Return the counts with `entries` added, for which `read` readings arrived (None: as many as these)."""
+        """Return the totals with `entries` counted, and `read` more readings (None: as many as the entries)."""
         outcomes = count_entries(entries)
         arrived = outcomes.total() if read is None else read
         return LogTotals(self.read + arrived, dict(Counter(self.outcomes) + outcomes), self.first)
@@ -50,7 +50,7 @@ class LogTotals(NamedTuple):
 
     @staticmethod
     def from_json(values: Mapping[str, Any] | None, first: int) -> LogTotals:
-        """Read the counts from JSON; None, from a log of an earlier version, gives zeros from entry `first`."""
+        """Read a log's row counts from JSON; for None (an old log), zeros that count from entry `first`."""
         if values is None:
             return LogTotals(first=first)
         return LogTotals(values["read"], values["outcomes"], values["first"])

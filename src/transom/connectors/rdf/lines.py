@@ -80,7 +80,7 @@ def _wrong_times(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectE
 
 
 def _without_time(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectError]:
-    """Return the errors, by line number, of statements without a time; none if the file states just one time."""
+    """Return errors, by line, of statements without a time; {} if the file states a single time for all."""
     stated = reader.stated_ticks(quads.values())
     if len(set(stated.values())) == 1:
         return {}

@@ -81,7 +81,7 @@ def reads_only(expression: Expression, attributes: frozenset[Attribute]) -> bool
 
 
 def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bool, number: int) -> SubqueryCondition:
-    """Rename a WHERE subquery's columns uniquely, so that a semi join (anti join if `negated`) can use its plan.
+    """Rename the columns of WHERE subquery `number` uniquely, for a semi join (anti join if `negated`).
 
     `conditions` are those of the join. `number` counts the subqueries of the query, which makes the names unique.
     """

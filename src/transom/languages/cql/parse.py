@@ -112,7 +112,7 @@ def _advice(failure: Failure) -> str | ParseError | None:
 
 
 def _length_hint(unit: str, compared: re.Match[str]) -> str:
-    """Return a hint to remove the `unit` from a number in a comparison, with distances converted to metres."""
+    """Return a hint to omit the `unit` of a compared number, and for a distance the number of metres to write."""
     metres = metres_of(f"{compared['amount']} {unit}")
     if compared["measured"] is None or metres is None:
         return f"a number in a condition has no unit: leave {shorten(unit)} out"

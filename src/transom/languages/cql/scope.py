@@ -152,7 +152,7 @@ class RelationScope(SourceScope):
         return coordinate_unit_of(nodes, {source.qualifier: source.position for source in self.located})
 
     def resolve(self, name: Name) -> Expression:
-        """Resolve a name to an attribute, a position g, a tick t, a parameter or a column of the outer query."""
+        """Resolve a name to an attribute, a position (`g`), a tick (`t`), a parameter or an outer column."""
         source = self.stamp_source(name)
         return SourceScope.resolve(self, name) if source is None else source.stamp(name.name)
 
@@ -217,7 +217,7 @@ class TrackGroupScope(GroupScope):
     tracks: dict[tuple[TrackFunction, str | None], TrackAggregate] = field(default_factory=dict)
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """Return the column of a grouping key or aggregate, or a spatial call in the algebra; None for other nodes."""
+        """Translate a grouping key, an aggregate or a spatial function call; return None for other nodes."""
         refuse_length_with_unit(node)
         if isinstance(node, FunctionCall) and node.name in TRACKS:
             return Column(self.track(node).attribute)

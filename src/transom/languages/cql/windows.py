@@ -304,7 +304,7 @@ class WindowTranslator:
 
 
 def exact_quantities(lengths: Sequence[int]) -> list[Quantity] | None:
-    """Return lengths of time, in microseconds, as quantities in the largest unit that is exact for all, or None.
+    """Return lengths (microseconds) as quantities in the largest unit that is exact for all; None if none is.
 
     >>> [f"{quantity.amount} {quantity.unit}" for quantity in exact_quantities([59_000_000, 60_000_000])]
     ['59 seconds', '60 seconds']

@@ -299,7 +299,7 @@ class _SneeqlTranslator(SelectTranslator):
         return ticks
 
     def _whole_ticks(self, unit: OffsetUnit) -> str:
-        """Return the hint which multiples of `unit`, or which larger unit, give a whole number of ticks."""
+        """Return a hint: which multiples of `unit`, or which larger unit, give a whole number of ticks."""
         length = self.catalog.calendar.length
         size = unit.seconds * 1_000_000
         multiples = f"use multiples of {length // gcd(length, size)} {unit.value}"

@@ -25,7 +25,7 @@ def window_text(past: int, until: int, slide: int, unit: OffsetUnit) -> str:
 
 
 def exact_window(lengths: Sequence[int]) -> str | None:
-    """Return the text of a SNEEql window with lengths in microseconds, in the largest exact unit, or None.
+    """Return a SNEEql window with these lengths (microseconds) in the largest exact unit; None if no unit fits.
 
     `lengths` are past, until and slide.
 
@@ -41,7 +41,7 @@ def exact_window(lengths: Sequence[int]) -> str | None:
 
 
 def counterpart_of_cql(text: str) -> str | None:
-    """Convert a CQL window, such as `ROWS 5]` without its `[`, to an equal SNEEql window; None if there is none.
+    """Convert a CQL window, given after its `[`, such as `ROWS 5]`, to an equal SNEEql one; None without one.
 
     >>> counterpart_of_cql("RANGE '5 minutes', SLIDE '1 minute'] WHERE ...")
     '[FROM NOW-5 TO NOW SLIDE 1 MIN]'

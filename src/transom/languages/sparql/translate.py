@@ -75,7 +75,7 @@ def translate(
 
 
 def check_windows(form: syntax.Form, used: set[int]) -> None:
-    """Raise LanguageRule if the window of a group applies to no pattern over a stream (R9).
+    """Raise LanguageRule if a group's window is not in `used`, the ids of windows that apply to a stream (R9).
 
     `used` has the ids of the windows that apply to a pattern.
     """
@@ -261,7 +261,7 @@ class _SparqlTranslator:
         return solutions, conjunction(conditions)
 
     def graph(self, pattern: syntax.GraphPattern, context: _PatternContext) -> Windows:
-        """Translate `GRAPH <iri>` over that source, or `GRAPH ?g` to a union over all named sources (R10).
+        """Translate a pattern in `GRAPH <iri>`, or in `GRAPH ?g` to a union over all named sources (R10).
 
         ?g is bound to the IRI of the source.
         """
@@ -345,7 +345,7 @@ class _SparqlTranslator:
 
 
 def join_patterns(left: Windows, right: Windows) -> Windows:
-    """Join the solutions of two patterns on their common variables; an empty pattern returns the other unchanged."""
+    """Join the solutions of two patterns on common variables; if one is empty, return the other unchanged."""
     if left == EMPTY_PATTERN:
         return right
     return left if right == EMPTY_PATTERN else join(left, right)

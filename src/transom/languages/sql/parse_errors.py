@@ -150,7 +150,7 @@ def explain_failure(error: UnexpectedInput, text: str, token_names: Mapping[str,
 
 
 def _closing_hint(word: str) -> str:
-    """Return a hint for a quote that is not closed."""
+    """Return the hint where to close an open quote; `word` is the text from the quotation mark on."""
     if word[0] == '"':
         return 'write " where the name ends, or remove this "'
     return f"write '{' instead of ’' if '’' in word else ''} where the string ends"

@@ -181,7 +181,7 @@ class GroupScope:
         return None if group is None else Column(group)
 
     def resolve(self, name: Name) -> Expression:
-        """Resolve a name outside GROUP BY: a parameter becomes its value, any other name raises LanguageRule."""
+        """Resolve a name that is not grouped or aggregated: a parameter to its value; else raise LanguageRule."""
         expression = self.sources.resolve(name)
         if isinstance(expression, Constant):
             return expression
@@ -225,7 +225,7 @@ class GroupScope:
         return self.collected[function, argument]
 
     def _argument_hint(self, node: FunctionCall, function: AggregateFunction) -> str:
-        """Return a hint for an aggregate call with *, no argument or several: calls with a single argument."""
+        """Return a hint that suggests one-argument calls, for an aggregate call with *, none or several."""
         texts = [unparse(argument) for argument in node.arguments]
         if not texts:
             texts = [a.name for a in self.sources.star_attributes() if function.result(a.type) is not None][:2]

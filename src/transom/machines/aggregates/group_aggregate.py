@@ -53,7 +53,7 @@ class AggregateSpec:
         return self.distinct or self.function in ("min", "max", *_TERM_FUNCTIONS)
 
     def total(self) -> RetractableSum | RetractableTermSum | None:
-        """Create an empty running SUM, AVG or COUNT(column); None for COUNT(*), COUNT DISTINCT and the rest."""
+        """Create an empty running SUM, AVG or COUNT(column); None for COUNT(*), COUNT(DISTINCT) and others."""
         if self.function in ("sum", "avg"):
             return (
                 RetractableTermSum(self.function)

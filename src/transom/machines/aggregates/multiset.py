@@ -71,7 +71,7 @@ class Multiset:
             yield None, self.null_count
 
     def pack(self) -> Any:
-        """Encode the members with their counts and labels, and the count of NULLs, as nested JSON lists."""
+        """Encode the count of NULLs and each member with count and label (a stored text) as nested JSON lists."""
         return [self.null_count, [[codec.pack_nested(m), self.counts[m], label] for _, m, label in self.order]]
 
     @classmethod

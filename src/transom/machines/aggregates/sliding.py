@@ -82,7 +82,7 @@ class PartialAggregate(Protocol):
         """Return a pane's partial aggregate extended by one more value."""
 
     def merge(self, before: Any, after: Any) -> Any:
-        """Merge the partial aggregates of two consecutive panes."""
+        """Merge the partial aggregates of two consecutive panes (slices of a window)."""
 
     def window(self) -> SlidingAggregate:
         """Create the running aggregate of a sliding window that holds no panes yet."""
@@ -191,7 +191,7 @@ def finish_sum(function: str, kind: Type, count: int, total: int) -> Value:
 
 
 def to_units(value: Value) -> int:
-    """Convert a number to an exact integer for summing; decimals and floats are multiplied by 10**DIGITS.
+    """Convert a number to an exact integer for summing: integers stay, others are multiplied by 10**DIGITS.
 
     A float counts as the decimal number that it prints as. Raises DataError for a float outside the range of exact
     sums; a float in that range has 17 digits and is at least 1e-21, so its last digit is also a digit of a decimal.
@@ -214,7 +214,7 @@ def to_units(value: Value) -> int:
 
 
 def _rounded_quotient(total: int, kind: Type, count: int = 1) -> float:
-    """Divide an exact sum in units of `to_units` by a count, rounding once: AVG, or a float SUM if the count is 1."""
+    """Divide an exact sum, an integer scaled by `to_units`, by a count, rounding once; count 1 for a float SUM."""
     return total / (count if kind is Type.INTEGER else count * _UNITS_PER_ONE)
 
 
@@ -256,7 +256,7 @@ class _SlidingExtreme:
     """Monotonic queue of the pane values that no later pane has overtaken, each with its entry number."""
 
     def __init__(self, sign: int) -> None:
-        """Create a running MIN (`sign` 1) or MAX (`sign` -1) for a window without panes."""
+        """Create a running MIN (`sign` 1) or MAX (`sign` -1) of a sliding window that holds no rows yet."""
         self.sign = sign
         self.queue: deque[tuple[int, Value]] = deque()
         self.entered = 0
@@ -291,17 +291,17 @@ class _PartialPath:
     """Partial path length: the step to the first row of a pane, and the sum of all its steps."""
 
     def empty(self) -> tuple[int, int] | None:
-        """Return None, since a pane without rows has no path (an object's way through its rows' positions)."""
+        """Return None, the partial result of a pane without rows: there is no path through row positions."""
         return None
 
     def add(self, partial: tuple[int, int] | None, value: Value) -> tuple[int, int]:
-        """Return a pane's (first step, sum of steps) plus a row; `value` is its distance from the row before."""
+        """Add a step, `value` (the distance from the row before), to a pane's (first step, sum of steps)."""
         if not isinstance(value, int):
             raise PlanError(f"{value!r} is no step")
         return (value, value) if partial is None else (partial[0], partial[1] + value)
 
     def merge(self, before: tuple[int, int] | None, after: tuple[int, int] | None) -> tuple[int, int] | None:
-        """Join the paths of two consecutive panes: the first step of the earlier pane, and the sum of all steps."""
+        """Merge (first step, sum of steps) of two consecutive panes (slices of a window); None means no rows."""
         if before is None or after is None:
             return after if before is None else before
         return before[0], before[1] + after[1]
@@ -315,7 +315,7 @@ class _PartialPath:
         return None if partial is None else list(partial)
 
     def unpack(self, encoded: Any) -> tuple[int, int] | None:
-        """Decode a pane's (first step, sum of steps) from a JSON list; None if the pane has no rows."""
+        """Decode a pane's path length (step to first row, sum of steps) from JSON; None if the pane is empty."""
         return None if encoded is None else (encoded[0], encoded[1])
 
 
@@ -334,7 +334,7 @@ class _SlidingPath:
             self.total += partial[1]
 
     def leave(self, partial: tuple[int, int] | None) -> None:
-        """Cut the rows of the oldest pane off the window's path: subtract the sum of their steps."""
+        """Subtract the oldest pane's sum of steps (distances between successive rows) from the running total."""
         if partial is not None:
             self.firsts.popleft()
             self.total -= partial[1]
@@ -348,7 +348,7 @@ class _PartialFirstLast:
     """The value of the first or last row of a pane as a 1-tuple; an empty tuple if there is no row."""
 
     def __init__(self, first: bool) -> None:
-        """Create partial aggregates of panes for FIRST if `first` is true, otherwise for LAST."""
+        """Create the partial aggregates of panes (window slices), for FIRST if `first` is true, else for LAST."""
         self.first = first
 
     def empty(self) -> Row:
@@ -360,7 +360,7 @@ class _PartialFirstLast:
         return partial if partial and self.first else (value,)
 
     def merge(self, before: Row, after: Row) -> Row:
-        """Return the value of the earlier of two panes for FIRST, of the later one for LAST."""
+        """Merge two consecutive panes (slices of a window): the earlier value for FIRST, the later for LAST."""
         return before if self.first else after
 
     def window(self) -> SlidingAggregate:
@@ -389,7 +389,7 @@ class _SlidingFirstLast:
         self.values.append(partial)
 
     def leave(self, partial: Row) -> None:
-        """Drop the first or last value of the oldest pane from the queue of the window."""
+        """Drop the FIRST or LAST value of the oldest pane, which leaves the sliding window."""
         self.values.popleft()
 
     def value(self) -> Value:

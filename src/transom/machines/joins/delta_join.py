@@ -43,7 +43,7 @@ class DeltaJoin:
         return sum(bag.total() for bag in self.present)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes of the joined relations, and yield the changes of the join's output.
+        """Apply a tick's changes (side, signed count, row); yield the join's as (PAIR or LEFT, count, row).
 
         A change of an input is (side, signed count, row), of the output (PAIR or LEFT, signed count, row). Raises
         ValueError if a row is retracted that was never added.
@@ -59,7 +59,7 @@ class DeltaJoin:
             yield from ((LEFT, count, row) for row, count in _sorted_changes(self._left(side_changes[0], matched)))
 
     def _pairs(self, side_changes: Sequence[Counter[Row]]) -> Counter[Row]:
-        """Apply a tick's changes to one side after the other, and return the changed pairs with signed counts.
+        """Apply a tick's changes, one side after the other; return the joined pairs that change, with counts.
 
         So no pair counts twice.
         """
@@ -82,7 +82,7 @@ class DeltaJoin:
         return pairs
 
     def _left(self, left_changes: Counter[Row], matched: bool) -> Counter[Row]:
-        """Return the left rows that the join emits, with counts: positive to insert, negative to retract.
+        """Return changes of left rows in the output, signed counts; `matched`: the right side had rows before.
 
         `matched` says whether the right side had rows before this tick.
         """
@@ -104,11 +104,11 @@ class DeltaJoin:
         return emitted
 
     def _after(self, matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield an insertion (row, count, matched) of each left row after this tick; `matched`: has a match."""
+        """Yield (row, count, `matched`) to insert for each left row after this tick; `matched`: it has a match."""
         return ((row, count, matched) for row, count in self.present[0].items())
 
     def _before(self, left_changes: Counter[Row], matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield a retraction (row, -count, matched) of each left row before this tick; `matched`: had a match."""
+        """Yield (row, -count, matched) for each left row held before this tick, to retract it from the output."""
         before = self.present[0].copy()
         before.subtract(left_changes)
         return ((row, -count, matched) for row, count in before.items())

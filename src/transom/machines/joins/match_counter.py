@@ -45,7 +45,7 @@ class MatchCounter:
         return int(self.copies != 0 or self.matches != 0)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes of the left row and of its pairs, and yield the changes of the join's output.
+        """Apply a tick's changes (0 left row or 1 pair, count, row); yield (PAIR or LEFT, count, row) changes.
 
         A change is (0 for the left row or 1 for a pair, count, row), of the output (PAIR or LEFT, count, row). Raises
         ValueError if a row or a pair is retracted that was never added.
@@ -96,7 +96,7 @@ class MatchCounter:
         return [0, copies[1]] if self.emit == "semi" else [copies[0], 0]
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the left row with the number of its copies, then the number of its matches."""
+        """Yield the state as entries to inspect: the left row with its copy count, then its match count."""
         yield StateEntry("row", 0, None, self.copies, self.row)
         yield StateEntry("matches", 0, None, self.matches, None)
 
@@ -107,7 +107,7 @@ class MatchCounter:
 
     @classmethod
     def load(cls, state: bytes, emit: MatchOutput, padding: int) -> MatchCounter:
-        """Restore the counter of a left row from the bytes of `save`; the other arguments are those of its creation."""
+        """Restore a left row's counter of join matches from the bytes of `save`; the rest is as in __init__."""
         machine = cls(emit, padding)
         machine.copies, machine.matches, *machine.emitted, row = codec.load(cls.kind, state)
         machine.row = None if row is None else codec.unpack(row)

@@ -62,7 +62,7 @@ class ProductMachine:
     def __init__(
         self, left: SideKind, right: SideKind, output: ProductOutput = "windows", widths: tuple[int, int] = (0, 0)
     ) -> None:
-        """Create a join of the current windows of two inputs; `output` chooses the rows to emit.
+        """Create a join of two inputs' current windows, given as windows or changes; `output` is what to emit.
 
         An input arrives as windows or as changes (`intervals`); `widths` has the column counts of both.
         """
@@ -110,7 +110,7 @@ class ProductMachine:
                         yield ProductRow(seq, row + match)
 
     def _relations(self) -> Iterator[ProductRow]:
-        """Yield a window marker (its row is None), then the rows of both inputs, combined as `output` says."""
+        """Yield a window marker (row None), then both inputs' rows or their joined pairs, as `output` says."""
         for side in range(2):
             self._apply_removals(side)
         yield ProductRow(1, None)

@@ -164,13 +164,13 @@ class DistanceMachine:
         return [TimedEmission(tick, 0, False, rejected, None), *emissions] if rejected else emissions
 
     def advance(self, closed: int) -> list[TimedEmission]:
-        """Reset the object if more than `forget_after` ticks have passed since its last row; emits nothing."""
+        """Forget the object's position and distance if its last row is over `forget_after` ticks ago; emit nothing."""
         if (wake := self.next_wakeup) is not None and wake <= closed:
             self.odometer, self.last = Odometer(self.spec), None
         return []
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield a state entry with the object's total distance and last position; nothing if it has none."""
+        """Yield a state entry with the object's total distance and last position, if it has a valid one."""
         yield from self.odometer.entries()
 
     def save(self) -> bytes:

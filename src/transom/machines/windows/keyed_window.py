@@ -144,7 +144,7 @@ class KeyedWindowMachine:
         return emissions
 
     def _windows_after_rows(self, tick: int, inside: bool) -> list[TimedEmission]:
-        """Return the emissions of the window that the new rows of a tick trigger, if any.
+        """Return the output of the window that a tick's new rows trigger; `inside`: one is in its regions.
 
         `inside` says whether a row lies in the window's regions.
         """
@@ -177,7 +177,7 @@ class KeyedWindowMachine:
                 return 0 if self.odometer is None else self.odometer.distance
 
     def _add_row(self, tick: int, row: Row, step: int | None) -> None:
-        """Store a row: in the last pane (rows that share all windows) if it fits there, else in a new pane.
+        """Store a row, `step` from the row before, in the last pane (rows sharing all windows) or a new one.
 
         `step` is its distance from the previous row.
         """
@@ -228,7 +228,7 @@ class KeyedWindowMachine:
         return emissions
 
     def _leave(self, ends: RangeEnds) -> list[_Pane]:
-        """Remove the panes below the low ends of the ranges, and return those that were in the current window."""
+        """Remove the panes (groups of rows) below the window's range; return those that were in the window."""
         removed = []
         while self.inside and _is_below(self.inside[0], ends):
             removed.append(self.inside.popleft())
@@ -299,7 +299,7 @@ class KeyedWindowMachine:
         return emissions
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the number of rows so far with the last tick, the position, and the rows or the aggregates of panes."""
+        """Yield the state of a key: its row count with the last tick, the last position, and rows or panes."""
         yield StateEntry("count", 0, self.last, self.count, None)
         if self.odometer is not None:
             yield from self.odometer.entries()
@@ -317,7 +317,7 @@ class KeyedWindowMachine:
 
     @classmethod
     def load(cls, spec: KeyedWindowSpec, state: bytes) -> KeyedWindowMachine:
-        """Restore the windows of a key from the bytes of `save`; `spec` is the specification of their creation."""
+        """Restore the windows of a key from the bytes of `save`; `spec` says which windows are created."""
         machine = cls(spec)
         machine.last, machine.count, machine.next, odometers, inside, panes, *emitted = codec.load(cls.kind, state)
         for odometer, saved in zip((machine.odometer, machine.trail), odometers, strict=True):

@@ -88,7 +88,7 @@ class KeyedWindowSpec:
 
     @property
     def boundaries(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Return (low period, low origin, high period, high origin) per range: the values its ends can take.
+        """Return, per range, the spacing and first value of its possible low ends, then of its high ends.
 
         They are period and origin of the low bound, then of the high bound.
         """

@@ -154,7 +154,7 @@ class SlidingWindowMachine:
         return expiry
 
     def _add_pane(self, tick: int, expiry: int) -> list[Any]:
-        """Add an empty pane for rows of `tick` that expire at `expiry`; raises PlanError if a tick has no window."""
+        """Add and return an empty pane for rows of `tick` until `expiry`; raise PlanError if not at windows."""
         period = self.spec.period
         if tick % period:
             raise PlanError(f"tick {tick} is not a window: these are {period} apart")

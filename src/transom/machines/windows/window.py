@@ -35,7 +35,7 @@ class WindowSpec:
 
     @staticmethod
     def of(op: Window, start: int = 0) -> WindowSpec:
-        """Return the specification of a window by tick, row or arrival, for a query that begins at tick `start`.
+        """Return the specification of a window sliding by tick, row number or arrival, from tick `start` on.
 
         Raises Unsupported for other windows.
         """
@@ -138,7 +138,7 @@ class WindowMachine:
             self.rows.popleft()
 
     def _next_base(self, tick: int) -> int:
-        """Return the lowest tick or row count from which a window at or after `tick` can compute its range."""
+        """Return the lowest NOW (a tick or row count) that a window created at `tick` or later can have."""
         match self.spec.slide, self.spec.range:
             case ("tick", "tick") | ("index", "index"):
                 return self.next
@@ -148,17 +148,17 @@ class WindowMachine:
                 return tick
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the rows of the key with their ticks."""
+        """Yield an entry with tick and values for each row in the machine's state, for people who inspect it."""
         yield from (StateEntry("row", 0, element.tick, 1, element.row) for element in self.rows)
 
     def save(self) -> bytes:
-        """Serialize the rows, their count and the next window."""
+        """Serialize the state to bytes: the rows, the row count and the tick or index of the next window."""
         rows = [[e.tick, e.index, codec.pack(e.row)] for e in self.rows]
         return codec.save(self.kind, [self.count, self.next, self.pending, rows])
 
     @classmethod
     def load(cls, spec: WindowSpec, state: bytes) -> WindowMachine:
-        """Restore the windows of a stream from the bytes of `save`; `spec` is the specification of their creation."""
+        """Restore the windows of a stream from the bytes of `save`; `spec` says which windows are created."""
         machine = cls(spec)
         machine.count, machine.next, machine.pending, rows = codec.load(cls.kind, state)
         machine.rows = deque(Element(tick, index, codec.unpack(cells)) for tick, index, cells in rows)

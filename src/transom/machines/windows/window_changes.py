@@ -37,7 +37,7 @@ class WindowChangesMachine:
         return len(self.previous)
 
     def take(self, window: Bag) -> Iterator[Element]:
-        """Compare a window with the previous one; yield added rows, or for `deleted` removed rows, numbered.
+        """Compare a window with the previous one; yield added (or, by `report`, removed) rows with numbers.
 
         Removed rows are yielded if `report` is `deleted`.
         """
@@ -63,7 +63,7 @@ class WindowChangesMachine:
         yield from (StateEntry("row", 0, None, 1, row) for row in self.previous)
 
     def save(self) -> bytes | None:
-        """Serialize `report`, the count of emitted rows and the previous window; None if the key has ended."""
+        """Serialize which changes to emit, the emitted rows' count and the previous window; None if ended."""
         if self.ended:
             return None
         return codec.save(self.kind, [self.report, self.count, [codec.pack(row) for row in self.previous]])

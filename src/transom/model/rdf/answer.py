@@ -100,7 +100,7 @@ class RdfAnswer:
         return len(self.solutions) + len(self.triples) + len(self.sequences) + len(self.truth)
 
     def __iter__(self) -> Iterator[AnswerPart]:
-        """Iterate over the intervals in order."""
+        """Iterate over the parts: solutions, triples, sequences or ASK results, each with validity interval."""
         return iter((*self.solutions, *self.triples, *self.sequences, *self.truth))
 
     @overload
@@ -164,7 +164,7 @@ class RdfAnswer:
         return {name: str(kind) for name, kind in self._column_types()}
 
     def _column_types(self) -> list[tuple[str, Type]]:
-        """The columns of `records` with their types."""
+        """The name and type of each column of `records`, the answer as a flat table."""
         values = [Type.BOOLEAN] if self.kind == "boolean" else [Type.INTEGER, *(Type.TERM for _ in self.columns)]
         return list(zip(self.header, (Type.TIME, Type.TIME, *values), strict=True))
 
@@ -270,7 +270,7 @@ class RdfAnswer:
         return self._map_intervals(forget_later_changes)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
-        """The answer from start to until (None: no end), as known at tick `last`, if given: no later changes.
+        """The answer from tick `start` to `until` (None: no end), without changes after tick `last`, if given.
 
         Examples:
             >>> answer.clipped(5, 20)[0].start

@@ -24,7 +24,7 @@ class Compatibility:
     condition: Expression = TRUE
 
     def __bool__(self) -> bool:
-        """Whether joined solutions must be checked beyond equal keys.
+        """Whether joined solutions need a check besides equal keys: of unbound variables or a condition.
 
         They must if a shared variable may be unbound, or if there is a condition.
         """

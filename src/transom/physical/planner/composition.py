@@ -83,7 +83,7 @@ class Composer:
         )
 
     def _plan_beginnings(self, inner_query: Windows | Construct | Describe, solved: Windows) -> PhysicalNode:
-        """Plan a query so that it emits, at each tick, the results that become valid then.
+        """Plan an inner query as a stream of its results, each at the tick from which it is valid.
 
         Retractions of equal results are subtracted. The state bound is derived from the solutions `solved`.
         """

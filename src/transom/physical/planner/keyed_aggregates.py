@@ -119,7 +119,7 @@ class _MachineInputs:
     cells: list[Expression] = field(default_factory=list)
 
     def of(self, aggregate: Aggregate | TrackAggregate) -> tuple[SlidingAggregateSpec, ...]:
-        """Return the state machine's aggregates that yield one aggregate of the query; add columns that they read."""
+        """Return the machine's aggregates for an aggregate of the query; register the input columns they read."""
         if not isinstance(aggregate, TrackAggregate):
             argument = aggregate.argument
             kind = Type.INTEGER if argument is None or argument.type is Type.TIME else argument.type

@@ -271,7 +271,7 @@ def plan_per_window(planner: Planning, op: PerWindowOperator, ordered: bool) -> 
 
 
 def _rows_in_order(planner: Planning, op: Windows) -> PhysicalNode:
-    """Plan a relation with ordered rows, which aggregates along a path need; raise Unsupported if the order is lost."""
+    """Plan a relation so that its rows keep their order, for path aggregates; raise Unsupported if impossible."""
     try:
         rows = expanded_rows(planner, op, ordered=True)
     except Unsupported as gap:

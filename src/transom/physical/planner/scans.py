@@ -42,7 +42,7 @@ def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form)
 def expand_one_side(
     planner: Planning, sides: tuple[Windows, Windows], nodes: tuple[PhysicalNode, PhysicalNode]
 ) -> tuple[PhysicalNode, PhysicalNode]:
-    """Make a changing table that is joined with a table emit all rows at each scan; return both sides' plans.
+    """If a table read anew at each scan is joined to a table, plan all its rows per scan; return both plans.
 
     Raises Unsupported if that table is not scanned periodically.
     """

@@ -27,7 +27,7 @@ def multi_pattern_scan(count: int) -> Decision:
 
 
 def message_star_match(count: int) -> Decision:
-    """Return the decision to match `count` triple patterns of one subject inside each message, without state."""
+    """Return the Decision (executor, reason) to match `count` patterns of one subject within each message."""
     why = f"all statements about a subject arrive in one message: {count} patterns are matched within it, without state"
     return Decision(Executor.NATIVE, "subjects: local", why, ZERO)
 
@@ -35,7 +35,7 @@ def message_star_match(count: int) -> Decision:
 def change_join(
     how: JoinType, sides: tuple[Windows, ...], keyed: bool, residual: Compatibility, slack: int
 ) -> Decision:
-    """Return the decision for an incremental join of SPARQL solutions in a stateful machine.
+    """Return the decision (executor, reason, state bound) for an incremental join of SPARQL solutions.
 
     The join is by key if `keyed`. `residual` is the check beyond equal keys. The state bound includes the `slack` ticks
     that may be open at once.
@@ -55,7 +55,7 @@ def change_join(
 
 
 def change_aggregate(op: WindowAggregation, slack: int) -> Decision:
-    """Return the decision for aggregates over solutions that change, in a stateful machine for each group.
+    """Return the decision (executor, reason, state bound) for aggregates over solutions that change.
 
     The state bound includes the `slack` ticks that may be open at once.
     """
@@ -67,7 +67,7 @@ def change_aggregate(op: WindowAggregation, slack: int) -> Decision:
 
 
 def distinct(op: Windows, slack: int) -> Decision:
-    """Return the decision for DISTINCT in a stateful machine, which counts the copies of each solution.
+    """Return the Decision (executor, reason, state bound) for DISTINCT in a machine that counts copies.
 
     The state bound includes the `slack` ticks that may be open at once.
     """
@@ -86,7 +86,7 @@ def blank_nodes(op: Windows, slack: int) -> Decision:
 
 
 def path_closure(edges: Windows, statements: Windows, has_nodes: bool, slack: int) -> Decision:
-    """Return the decision to follow property paths of any length along `edges`, in a stateful machine.
+    """Return the decision (executor, reason, state bound) to follow property paths of any length along `edges`.
 
     With `has_nodes` the machine also keeps the terms of all `statements`. The state bound includes the `slack` ticks
     that may be open at once.

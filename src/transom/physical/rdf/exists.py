@@ -184,19 +184,19 @@ class OuterScope:
     keys: Mapping[str, str]
 
     def keys_in(self, op: Windows) -> list[str]:
-        """The key columns in a relation; each one holds the term of an outer variable of EXISTS."""
+        """Return a relation's key columns by name; each holds the term of an outer variable of EXISTS."""
         columns = set(self.keys.values())
         return [name for name in op.schema.names if name in columns]
 
     def bind_keys(self, op: Windows, needed: Iterable[str]) -> Windows:
-        """Add key columns by a join with the outer solutions, unless the relation binds all `needed` ones."""
+        """Join `op` with the outer solutions to add the key columns, unless it binds all `needed` variables."""
         if set(needed) <= bound_variables(op):
             return op
         columns = dict.fromkeys((*self.keys_in(op), *needed))
         return join(WindowDistinct(project(self.domain, _variables(columns))), op)
 
     def filter_compatible(self, op: Windows) -> Windows:
-        """Keep the solutions of the pattern that agree with the outer solution.
+        """Keep the solutions of an EXISTS pattern that agree with the solution outside the EXISTS.
 
         A variable that is also bound outside must be unbound in the pattern, or have the outer term.
         """
@@ -209,7 +209,7 @@ class OuterScope:
         return op
 
     def rewrite_expression(self, expression: Expression, inner_variables: Collection[str]) -> Expression:
-        """Rewrite an expression of the pattern so that it reads outer variables from key columns.
+        """Rewrite an expression inside EXISTS so that it reads the outer solution's variables as key columns.
 
         A variable that is also one of `inner_variables` is read from its key only where the pattern leaves it unbound.
         """
@@ -236,7 +236,7 @@ class OuterScope:
         return rewrite(expression, substitute)
 
     def _inner_exists(self, pattern: Windows, ambiguous: list[str]) -> Expression:
-        """Rewrite a nested EXISTS so that it, too, reads outer variables from key columns.
+        """Rewrite a nested EXISTS to read outer variables from key columns; `ambiguous` ones may be bound inside it.
 
         A variable in `ambiguous` has the term that the pattern binds, otherwise the outer term.
         """
@@ -251,7 +251,7 @@ class OuterScope:
         return as_type(condition, Type.BOOLEAN)
 
     def _required_keys(self, *expressions: Expression | None) -> list[str]:
-        """The key columns that some expressions read, sorted by name; expressions that are None are ignored."""
+        """The sorted names of key columns (outer variables of an EXISTS) that expressions read; skips None."""
         columns = set(self.keys.values())
         return sorted(mentioned_variables(tuple(e for e in expressions if e is not None)) & columns)
 
@@ -309,7 +309,7 @@ class OuterScope:
                 raise PlanError(f"{type(op).__name__} does not give solutions")
 
     def _rewrite_closure(self, op: PathPattern) -> Windows:
-        """Rewrite a path with `?`, `*` or `+`, so that each outer term also has a path of length 0 to itself.
+        """Rewrite a property path inside EXISTS; for `?` and `*`, outer terms get empty paths to themselves.
 
         This includes outer terms that are in no statement.
         """
@@ -332,7 +332,7 @@ class OuterScope:
         return union(paths, project(zero_length, variables(paths)))
 
     def _rewrite_aggregation(self, op: WindowAggregation) -> Windows:
-        """Rewrite an aggregation so that it groups by the outer solution, too.
+        """Rewrite an aggregation inside EXISTS so that it also groups by the outer solution's key columns.
 
         Without GROUP BY, each outer solution has one group, even if it has no rows.
         """

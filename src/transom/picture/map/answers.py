@@ -107,7 +107,7 @@ def _position_at(track: Track, tick: int) -> tuple[float, float] | None:
 
 
 def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Track], held: set[str]) -> AnswerLocator:
-    """Build the locator, which knows the answer columns that name objects of `extents` or hold coordinates.
+    """Build the object that maps answer rows to positions, by columns that hold object names or coordinates.
 
     `held` are the names of the objects whose rows the windows of the query read.
     """
@@ -134,7 +134,7 @@ def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Tra
 def locate_answer(
     plan: Plan, answer: Answer, locator: AnswerLocator, now: int, stops: Sequence[int]
 ) -> tuple[AnswerRow, ...]:
-    """Return the rows of an answer up to tick `now` with their positions; equal rows are merged, with all ticks.
+    """Locate an answer's rows up to tick `now`, equal ones merged; `stops` are ticks of the map's time slider.
 
     Events, such as the rows of IStream, all stay current. Of any other answer, such as that of RStream, a row is
     current while it belongs to the latest answer about its objects.
@@ -164,13 +164,13 @@ def _again(row: AnswerRow, tick: int) -> AnswerRow:
 
 
 def _with_currency(row: AnswerRow, latest: Sequence[int], now: int, stops: Sequence[int]) -> AnswerRow:
-    """Add to an answer row the slider stops at which it belongs to the latest answer about its objects.
+    """Set whether a row belongs to its objects' latest answer at tick `now`, and at which slider stops.
 
     `latest` are the ticks of the answers about them.
     """
 
     def is_current(stop: int) -> bool:
-        """Whether the row belongs to the latest answer at a stop of the slider."""
+        """Whether the row belongs to its objects' latest answer at `stop`, a tick of the map's time slider."""
         number = bisect_right(latest, stop)
         own = bisect_right(row.ticks, stop)
         return bool(number and own) and latest[number - 1] == row.ticks[own - 1]

@@ -185,7 +185,7 @@ def draw_track(
 def _track_segments(
     track: Track, points: Sequence[tuple[float, float]], index: int, colours: TrackColours
 ) -> Iterator[tuple[str, bool, list[tuple[float, float]]]]:
-    """Split a track where its colour changes, or where it enters or leaves the window; yield each part's pixels.
+    """Split a track where colour or being in the window changes; yield parts (colour, is in window, pixels).
 
     A part is (colour, whether it is in the window, pixels).
     """

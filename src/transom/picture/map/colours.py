@@ -47,7 +47,7 @@ class TrackColours:
         return SPEED_COLOURS[min(len(SPEED_COLOURS) - 1, level)]
 
     def of_points(self, number: int, track: Track) -> list[str]:
-        """Return the colour of each point of a track: that of the piece of the track that ends there.
+        """Return a colour per point of a track, that of the piece ending there; `number` is the object's index.
 
         The first point has the colour of the piece that begins there.
         """

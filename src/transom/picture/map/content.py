@@ -92,7 +92,7 @@ class MapContent:
 
 
 def stop_ranges(numbers: list[int]) -> StopRanges:
-    """Convert ascending numbers to ranges of consecutive numbers.
+    """Convert ascending numbers of slider stops to pairs of the first and last number of each consecutive run.
 
     >>> stop_ranges([1, 2, 3, 7])
     ((1, 3), (7, 7))

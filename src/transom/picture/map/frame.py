@@ -147,7 +147,7 @@ def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
 def _with_neighbours(
     points: list[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], room: float
 ) -> list[tuple[float, float]]:
-    """Extend the box around points by the shapes that make it at most `room` times as wide and as high.
+    """Return points that span the box of `points` and of each shape with which it grows at most `room` times.
 
     Return points that span the new box.
     """
@@ -227,7 +227,7 @@ class ScaleBar:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """The corners of the rectangle behind the scale bar, which labels avoid."""
+        """The rectangle behind the scale bar, which labels avoid: left, top, right and bottom pixel."""
         return self.x - 8, self.y - 22, self.x + max(self.pixels, text_width(self.text)) + 8, self.y + 8
 
     def corners(self, frame: MapFrame) -> Iterator[ScaleBar]:

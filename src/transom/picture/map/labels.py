@@ -60,7 +60,7 @@ class LabelBoard:
         size: float,
         most: float = 1.0,
     ) -> str | None:
-        """Draw text in the best of the boxes that begin at `anchors`; return None if it would cover too much.
+        """Return SVG of a text in the best free box at one of the anchors; None if all are covered too much.
 
         `style` are attributes of the text, and `most` is the greatest share of the box that tracks may cross.
         """

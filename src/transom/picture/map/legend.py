@@ -26,7 +26,7 @@ def cross(x: float, y: float, *content: str, **attributes: Attribute) -> str:
 
 
 def diamond(x: float, y: float, *content: str, **attributes: Attribute) -> str:
-    """Draw a diamond at a pixel, where a window that slides by distance was made; `content` is SVG inside."""
+    """Return SVG of a diamond at a pixel, which marks a window made by distance; `content` is SVG inside."""
     shape = f"M{number(x)} {number(y - 5.5)}l4.5 5.5l-4.5 5.5l-4.5 -5.5Z"
     return tag("path", *content, d=shape, fill="#ffffff", stroke=INK, stroke_width=1.2, class_="mark", **attributes)
 
@@ -70,7 +70,7 @@ def _track_symbol(colour: str) -> Symbol:
 
 
 def _symbol_entries(content: MapContent, frame: MapFrame, *, dense: bool) -> Iterator[tuple[Symbol | None, str]]:
-    """Yield the entries of a map's legend that explain its symbols."""
+    """Yield the entries of a map's legend: the function that draws a symbol, or None, and what it means."""
     middle = SYMBOL_WIDTH / 2
     if content.tracks:
         yield lambda x, y: [tag("circle", cx=x + middle, cy=y, r=4.4, fill="#ffffff", stroke=GREY,

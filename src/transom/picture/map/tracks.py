@@ -100,7 +100,7 @@ def gather_map_content(
 
 
 def _common_geometry(positions: Sequence[Position]) -> tuple[bool, bool, int]:
-    """Return whether positions are on the earth, whether on a line, and their unit; raise UsageError if they differ."""
+    """Return (on the earth?, on a line?, unit) of positions; raise UsageError if they differ or there are none."""
     if not positions:
         raise UsageError("nothing that the query reads has a position", hint=_POSITION_HINT)
     kinds = {(position.geodesic, position.y is None) for position in positions}
@@ -190,7 +190,7 @@ def _objects_of_stream(stream: Stream, extent: Extent, inputs: Inputs, now: int)
 def _slide_marks(
     object_rows: Sequence[PositionedElement], events: Iterable[tuple[int, int]], y_is_tick: bool
 ) -> Iterator[SlideMark]:
-    """Yield an object's position at each slide of its window; `events` are the (tick, distance) of the slides.
+    """Yield a mark where an object was at each slide of the window; `events` are the slides' (tick, distance).
 
     If `y_is_tick`, the map's y axis is time.
     """
@@ -223,7 +223,7 @@ def _object_tracks(
     now: int,
     last_stop: int,
 ) -> Iterator[Track]:
-    """Yield the track of each object of an extent up to tick `now`, with the rows that were rejected.
+    """Yield the map track of each moving object of an extent (source) up to tick `now`, with rejected points.
 
     `held` has the numbers of the slider's stops at which a window holds the row, up to `last_stop`, which is now.
     """
@@ -251,7 +251,7 @@ def _track_points(
     held: Mapping[tuple[int, int], list[int]],
     last_stop: int,
 ) -> Iterator[TrackPoint]:
-    """Yield the track points of an object's rows, each with the length of the path from the first point.
+    """Yield an object's track points with the path length so far; `held` has slider stops by (tick, index).
 
     `columns` are the numbers of the columns of the position. Rows without a position are skipped. `held` has the stops
     at which a window holds a row, by its (tick, index).

@@ -136,7 +136,7 @@ def _creation_mark(x: float, y: float) -> str:
 
 
 def _validity_line(window: DrawnWindow, y: float, scale: Scale, pairing: Pairing, colour: str) -> list[str]:
-    """Draw a line below a window's bar until a newer window replaces it, with a dot where it is paired again.
+    """Return SVG: a line from a window's creation to its replacement, with a dot at each pairing with a new window.
 
     It is paired again when another lane of its FROM clause has a new window.
     """

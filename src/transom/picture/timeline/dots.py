@@ -32,7 +32,7 @@ class Dots:
 
     @property
     def numbered(self) -> bool:
-        """Whether each dot shows the row number of its tuple, because dots are large."""
+        """Whether dots are large enough to show the row numbers of their tuples."""
         return self.radius > 5
 
     @property

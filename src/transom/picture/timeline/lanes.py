@@ -68,7 +68,7 @@ class Lane:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether the drawn windows hold ranges of row numbers instead of ticks."""
+        """Whether the windows of this lane are ranges of row numbers, not of ticks."""
         return isinstance(self.op.range, CoordinateRange) and self.op.range.coordinate is Coordinate.INDEX
 
     @property
@@ -99,7 +99,7 @@ def extent_names(op: Operator) -> list[str]:
 
 
 def window_operators(plan: Plan) -> list[tuple[Window, int]]:
-    """Return the window operators of a plan, inner ones first, each with the number of its FROM clause.
+    """Return a plan's window operators, inner ones first, each with a number that windows of one FROM share.
 
     The windows of a block are paired with each other. The input of a window, or of a relation-to-stream operator,
     begins a new block with a greater number.
@@ -128,7 +128,7 @@ WindowEvent = tuple[int, dict[Coordinate, int]]
 
 
 def undrawable_part(op: Window) -> str:
-    """Return the kind of a window that is no bar on a time axis, such as `a window by region`; else empty."""
+    """Return why a window cannot be a bar on the time axis, such as `a window by region`; empty if it can."""
     if isinstance(op.input, StoredTable):
         return ""
     if op.key:
@@ -149,7 +149,7 @@ def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[Windo
 
 
 def build_lane(op: Window, block: int, inputs: Inputs, each: int = 1) -> Lane:
-    """Evaluate a window operator and build its lane of the picture; only every n-th window is kept (n is `each`).
+    """Evaluate a window operator of FROM clause number `block`; return its lane with every `each`-th window.
 
     `block` is the number of its FROM clause.
     """

@@ -40,7 +40,7 @@ class Pairing:
         return self.colours.get(window.created, UNPAIRED_COLOUR)
 
     def ticks_of(self, window: DrawnWindow) -> list[int]:
-        """Return the later ticks at which a window is paired again, because another lane has a new window."""
+        """Return the later ticks at which a window is joined again, as another source has a new window."""
         end = window.superseded
         return [tick for tick in self.colours if tick > window.created and (end is None or tick < end)]
 
@@ -55,7 +55,7 @@ class ExampleWindows:
 
 
 def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
-    """Pair the windows of the lanes that belong to the same FROM clause, which joins them."""
+    """Pair the windows of the lanes (each a row of the timeline) that one FROM clause joins; one item per FROM."""
     blocks: dict[int, list[int]] = {}
     for number, lane in enumerate(lanes):
         blocks.setdefault(lane.block, []).append(number)
@@ -63,7 +63,7 @@ def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
 
 
 def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
-    """Pair the windows of one FROM clause's lanes: compute ticks, colours and the number of pairs.
+    """Pair the windows of a FROM clause, whose lanes are `numbers`: compute ticks, colours and pair counts.
 
     `numbers` are those of its lanes in `lanes`, from 0.
     """
@@ -78,7 +78,7 @@ def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
 
 
 def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
-    """Return the ticks at which some lane has a new window and all lanes have one, from each lane's ticks.
+    """Merge the lanes' ticks of window creation, in order, from the tick on at which every lane has a window.
 
     At these ticks the query has an answer.
     """
@@ -119,7 +119,7 @@ def choose_examples(pairing: Pairing, lanes: Sequence[Lane], first: int) -> dict
 
 
 def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows | None:
-    """Choose the example window of a lane without pairs, the last one with rows; None if there is none.
+    """Choose an unpaired lane's example: the last window with rows, if possible from tick `first` on; or None.
 
     If possible it does not begin before tick `first`.
     """

@@ -32,7 +32,7 @@ class DrawnSpan:
 
 
 def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpan:
-    """Choose the ticks to draw, so that each lane shows several windows, at most MAX_WINDOWS.
+    """Choose the ticks to draw, so that each lane (window operator) shows several windows, at most MAX_WINDOWS.
 
     A lane is a window operator and the number of its block.
     If one window in several is drawn, the span tells how many.
@@ -61,7 +61,7 @@ def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpa
 
 
 def _slide_length(op: Window) -> int:
-    """Return the ticks or rows between two windows of an operator, 1 if their number is not fixed."""
+    """Return the ticks or rows from one window to the next; the least if they vary by period, 1 if not fixed."""
     match op.slide:
         case Every(step=step):
             return step
@@ -72,7 +72,7 @@ def _slide_length(op: Window) -> int:
 
 
 def _limit_to_palette(last: int, lanes: Sequence[tuple[Window, int]], ticks: Sequence[Sequence[int]]) -> int:
-    """Return the last tick to draw, early enough that the answers of paired lanes have different colours.
+    """Return `last`, or an earlier last tick if paired lanes would have more answers than there are colours.
 
     `ticks` are the creation ticks of the lanes.
     """
@@ -99,7 +99,7 @@ def _slides_per_range(op: Window) -> int:
 
 
 def _target_window_count(op: Window) -> int:
-    """Return how many windows of an operator to draw: if possible, so many that some begin in the run."""
+    """Return how many windows of an operator to draw: if possible, so many that some lie wholly in the run."""
     if isinstance(op.slide, AtStart) or isinstance(op.input, StoredTable):
         return 1 if isinstance(op.slide, AtStart) else 3
     slides = _slides_per_range(op)

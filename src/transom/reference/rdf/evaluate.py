@@ -164,7 +164,7 @@ class InstantSnapshot:
         return lambda row: SolutionContext(dict(zip(names, row)), self.outer, self._exists, self.inputs.now)
 
     def _bind_contexts(self, op: WindowProject) -> ContextFactory:
-        """Return a function that builds the evaluation contexts of a BIND; BNODE() differs in each solution."""
+        """Return a function that makes BIND's evaluation contexts; BNODE() gives each solution its own node."""
         copies: Counter[Row] = Counter()
         owner, site = strip_binds(op).schema.names, op.items[-1].attribute.name
 

@@ -114,7 +114,7 @@ def evaluate_path(path: PropertyPath, start: Term | None, end: Term | None, stat
 
 
 def zero_length_paths(start: Term | None, end: Term | None, statements: Sequence[Triple]) -> list[Pair]:
-    """Return the pairs of a path of length zero, each a term with itself.
+    """Return pairs (x, x): x is `start` or `end`, whichever is given (no pair if they differ), else every node.
 
     The term is `start` or `end`, whichever is not None, or else every node; if both differ, there is no pair.
     """

@@ -57,7 +57,7 @@ class PositionAutomaton:
         return len(self.takes) - 1
 
     def link(self, last: dict[int, int], first: dict[int, int]) -> None:
-        """Link all states in `last` to all in `first`; their values are numbers of ways to match and multiply."""
+        """Link each state in `last` to each in `first`; the dict values, numbers of ways to match, multiply."""
         for source, exits in last.items():
             for target, entries in first.items():
                 self.follow[source][target] = self.follow[source].get(target, 0) + exits * entries
@@ -243,7 +243,7 @@ def _sum(first: dict[int, int], second: dict[int, int], times: int = 1) -> dict[
 
 
 def _representatives(pattern: str) -> str:
-    """Choose sample characters that stand for all characters in a regex.
+    """Return sample characters for a regex, such that any two overlapping character classes share one of them.
 
     Of any two character classes that overlap, both contain one of them.
     """

@@ -54,7 +54,7 @@ def max_text_length(pattern: str, flags: re.RegexFlag) -> int | None:
 
 
 def _max_length_within_budget(power: int, ways: int) -> int:
-    """Return the longest text for which about ways * length ** power matching steps stay within the limit."""
+    """Return the greatest text length whose about ways * length ** power matching steps stay within the limit."""
     low, high = 0, MAX_TEXT_LENGTH
     while low < high:
         middle = (low + high + 1) // 2
@@ -113,7 +113,7 @@ class _Ambiguity:
         return reached
 
     def _ways_out(self, position: int, component_ways: dict[int, int]) -> int:
-        """Return the most ways in which one character leads from a state to other strong components.
+        """Return the most ways out of a state's strong component by one character, weighted by `component_ways`.
 
         A way counts as often as `component_ways` says for the component where it leads.
         """
@@ -136,7 +136,7 @@ class _Ambiguity:
         return any(left == right for left, right in self._reachable_pairs(sorted(forked), self.inner, self.inner))
 
     def _successor_loops(self, loop: int) -> set[int]:
-        """Return the later loops to which a match in `loop` can switch at any point of a text that both accept."""
+        """Return the regex loops that some text reaches from a state of `loop`, while it also leads back."""
         successors: set[int] = set()
         for position in self.members[loop]:
             for left, right in self._reachable_pairs([(position, position)], self.inner, self.follow):

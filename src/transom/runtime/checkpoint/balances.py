@@ -127,7 +127,7 @@ class BalanceRecord:
             ) from error
 
     def record(self, batch: int, counts: RowTotals) -> None:
-        """Write the counts of a micro-batch, in place of those of an earlier attempt."""
+        """Write the row counts of a micro-batch; they replace those of an earlier attempt at it."""
         self._batches = {number: kept for number, kept in self._batches.items() if number < batch} | {batch: counts}
         while len(self._batches) > LAST_BATCHES:
             self._before += self._batches.pop(min(self._batches))

@@ -64,7 +64,7 @@ class Checkpoint:
         return Checkpoint(folder, spark_folder(spark, folder / SPARK_FOLDER))
 
     def take_over(self) -> None:
-        """Take the next epoch (number of a start), so that all earlier runs raise Fenced; check again.
+        """Take the next epoch (start number), so that earlier runs raise Fenced; check the checkpoint again.
 
         What an earlier run wrote until then counts.
         """
@@ -182,7 +182,7 @@ class Checkpoint:
         self._files = {sink: present}
 
         def count_files(files: int) -> None:
-            """Add the number of files that a micro-batch has written to the sink's folder."""
+            """Add to the sink's recorded total the number of files that a micro-batch has written."""
             with self._write_lock:
                 self._files[sink] += files
 

@@ -68,7 +68,7 @@ def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
 
 
 def _source_entry(extent: Extent, job: Job, *, from_catalog: bool) -> dict[str, Any]:
-    """Return the part of the fingerprint that describes one source.
+    """Describe a source for comparison at a restart; include its paths or topic only if `from_catalog`.
 
     It includes the paths or the topic only if `from_catalog`; other sources are opened by the caller.
     """
@@ -158,7 +158,7 @@ def _region_digest(region: Region) -> str:
 
 
 def plan_shape(value: Any) -> Any:
-    """Convert a plan to JSON values for the fingerprint: all that its state depends on.
+    """Convert a plan to JSON values for a checkpoint's fingerprint: all fields that affect the stored state.
 
     Reasons and state bounds are left out. The names of nodes and fields are for messages only; `node_identity` ignores
     them.
@@ -177,7 +177,7 @@ def plan_shape(value: Any) -> Any:
 
 
 def node_identity(value: Any) -> Any:
-    """Return what must not change of plan nodes in a fingerprint: their codes, executors and field values.
+    """Return what of a recorded plan node is compared: codes, executors and field values, without names.
 
     Names are left out.
     """
@@ -239,7 +239,7 @@ def check_format(folder: Path) -> None:
 
 
 def changed_entries(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
-    """Return the entries of a fingerprint that differ, by name, with a description of each first difference."""
+    """Map each entry that differs between two fingerprints to a description of the entry's first difference."""
     changed = [
         name for name in {**recorded, **now} if node_identity(recorded.get(name)) != node_identity(now.get(name))
     ]
@@ -287,7 +287,7 @@ def _is_nested(value: list[Any]) -> bool:
 
 
 def _abbreviate(value: Any, first: int = 0) -> str:
-    """Shorten a fingerprint entry to 80 characters; a plan node is reduced to its name.
+    """Shorten a fingerprint entry to 80 characters, from character `first` on; a plan node becomes its name.
 
     A text begins with its character `first`.
     """

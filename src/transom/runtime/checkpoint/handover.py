@@ -63,7 +63,7 @@ class Predecessor:
 
 
 def read_handover(spark: SparkSession, older: Path, calendar: Calendar) -> Handover:
-    """Read from a checkpoint up to which tick its sink has all answers; the caller holds its lock.
+    """Return up to which tick a checkpoint's query has delivered all answers; the caller holds the lock.
 
     Raises CheckpointError if the checkpoint is missing, damaged, in the middle of a micro-batch, or has no closed tick.
     """
@@ -84,7 +84,7 @@ def read_handover(spark: SparkSession, older: Path, calendar: Calendar) -> Hando
 
 
 def handover_after(checkpoint: Checkpoint, recorded: Mapping[str, Any], batch: int, calendar: Calendar) -> Handover:
-    """Return up to which tick a query has answered once its sink has micro-batch `batch` (-1 for none).
+    """Return, as a Handover, the last tick that a query has answered after micro-batch `batch` (-1 for none).
 
     `recorded` is the content of its `plan.json`. Raises CheckpointError if no tick was closed by then.
     """
@@ -123,7 +123,7 @@ def closed_tick(checkpoint: Checkpoint, recorded: Mapping[str, Any], batch: int,
 
 
 def check_calendar(older: Path, recorded: Mapping[str, Any], calendar: Calendar) -> None:
-    """Raise CheckpointError if a checkpoint counts ticks in another way than the calendar of the new query."""
+    """Raise CheckpointError if a checkpoint's tick length or epoch differ from those of the new query."""
     now = {"the length of a tick": calendar.length, "the epoch": calendar.epoch.isoformat()}
     for name, value in now.items():
         if recorded.get(name) != value:
@@ -139,12 +139,12 @@ def mark_withheld(folder: Path, batch: int) -> None:
 
 
 def clear_withheld(folder: Path) -> None:
-    """Forget which micro-batch was withheld, because its query starts again and delivers it."""
+    """Delete the record of a withheld (undelivered) micro-batch, since its query restarts and delivers it."""
     (folder / WITHHELD_FILE).unlink(missing_ok=True)
 
 
 def _withheld(folder: Path) -> int | None:
-    """Return the number of the micro-batch that the last stop withheld; None if there is none."""
+    """Return the number of the micro-batch that the last stop kept back from the sink; None if there is none."""
     try:
         return int((folder / WITHHELD_FILE).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
@@ -185,7 +185,7 @@ def take_over(spark: SparkSession, older: Path, newer: Path, calendar: Calendar)
 
 
 def _mark_for(older: Path, newer: Path) -> dict[str, Any] | None:
-    """Return the record that `older` was handed over to `newer`, or None; raise CheckpointError if to another."""
+    """Return the record that `older` was handed over to `newer`; None without one, CheckpointError for another."""
     mark = _read(older / HANDOVER_FILE)
     if mark is not None and mark["to"] != str(newer.resolve()):
         raise _handed_over_error(older, mark)
@@ -207,20 +207,20 @@ def mark_handed_over(older: Path, newer: Path, handover: Handover, *, announced:
 
 
 def is_handed_over(folder: Path) -> bool:
-    """Whether another checkpoint goes on from this one, whose query never answers again."""
+    """Whether a newer checkpoint has replaced this one, so that the query never again answers from this one."""
     mark = _read(folder / HANDOVER_FILE)
     return mark is not None and not mark.get(ANNOUNCED)
 
 
 def refuse_handed_over(folder: Path, *, announced: bool = False) -> None:
-    """Raise CheckpointError if a newer checkpoint goes on from this one; if `announced`, also if it only will."""
+    """Raise CheckpointError if a newer checkpoint replaced this one or, with `announced`, will do so."""
     mark = _read(folder / HANDOVER_FILE)
     if mark is not None and (announced or not mark.get(ANNOUNCED)):
         raise _handed_over_error(folder, mark)
 
 
 def read_predecessor(folder: Path) -> Predecessor | None:
-    """Return from which run the run of a checkpoint takes over; None if it began in another way."""
+    """Return the older run from which a checkpoint's run takes over; None if it does not take over from one."""
     file = folder / PREDECESSOR_FILE
     try:
         content = json.loads(file.read_bytes())
@@ -233,7 +233,7 @@ def read_predecessor(folder: Path) -> Predecessor | None:
 
 
 def write_predecessor(folder: Path, predecessor: Predecessor) -> None:
-    """Record in a checkpoint from which run its run takes over."""
+    """Record in the checkpoint `folder` the older run that this run takes over from."""
     content = {"run": predecessor.run, "folder": str(predecessor.folder)}
     _write(folder / PREDECESSOR_FILE, content | {"tick": predecessor.tick, "first": predecessor.first})
 
@@ -249,7 +249,7 @@ def _check_taken_over(folder: Path) -> None:
 
 
 def _handed_over_error(folder: Path, mark: dict[str, Any]) -> CheckpointError:
-    """Build the error of a checkpoint that was handed over, which must not answer again."""
+    """Build the error for a checkpoint that another one takes over; `mark` is the hand-over record."""
     if mark.get(ANNOUNCED):
         return CheckpointError(
             f"the query of {mark['to']} is about to take over from {folder}",
@@ -262,7 +262,7 @@ def _handed_over_error(folder: Path, mark: dict[str, Any]) -> CheckpointError:
 
 
 def rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
-    """Move the content of a checkpoint aside, and return where its query stood; the caller starts anew in the folder.
+    """Move the files of a checkpoint aside, and return the last tick that its query has answered.
 
     A kill in the middle is completed by `finish_rebuild`, which the next start calls. Raises CheckpointError if the
     checkpoint was handed over to another one, which answers the later ticks.
@@ -286,7 +286,7 @@ def rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
 
 
 def finish_rebuild(folder: Path) -> Handover | None:
-    """Complete a rebuild that a kill interrupted; return the hand-over of a checkpoint that was rebuilt, else None."""
+    """Complete an interrupted rebuild; return the replaced query's last and first tick, None without a rebuild."""
     journal = _read(folder / REBUILT_FILE)
     if journal is None:
         return None

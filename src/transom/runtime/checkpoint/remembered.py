@@ -61,7 +61,7 @@ def read_remembered(checkpoint: Path) -> Remembered:
 
 
 def remembered_from(file: Path, record: Mapping[str, Any]) -> Remembered:
-    """Convert the content of `plan.json` to what the checkpoint remembers; raise CheckpointError if it is malformed."""
+    """Convert the content of `plan.json` to query, plan and options; raise CheckpointError if it is malformed."""
     about, query = record.get(ABOUT, {}), record.get(QUERY, "")
     parts = (about, record.get(SETTINGS) or {}, about.get("catalog") or {}) if isinstance(about, dict) else (about,)
     if not all(isinstance(part, dict) for part in parts) or not isinstance(query, str):

@@ -55,7 +55,7 @@ def _unbounded_interval() -> list[Column]:
 
 
 def _constant_rows(frame: DataFrame, number_column: str, cells: list[Column]) -> DataFrame:
-    """Give stored rows, which are always valid, an interval without an end.
+    """Give stored rows an unending interval; keep `number_column` (count or position) and the values `cells`.
 
     `number_column` is their count, or their position in an ordered list; `cells` are their values.
     """

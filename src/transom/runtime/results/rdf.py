@@ -35,7 +35,7 @@ class RdfResults(Results[RdfAnswer]):
     meta_columns = ("change", "place", "empty", "start", "end", "n")
 
     def result(self, frame: DataFrame) -> DataFrame:
-        """Select the user's columns from the plan's output: `tick` (if any), `change` or `place`, values."""
+        """Select the user's columns: `tick`, `change` (count), `empty`, `place` (rank) if any; then values."""
         cells = [F.col(f"c{number}").alias(name) for number, name in enumerate(self.names)]
         if isinstance(self.plan, Sort):
             number = [F.col(ORDER).alias("place")]
@@ -53,7 +53,7 @@ class RdfResults(Results[RdfAnswer]):
         return None
 
     def replay_frame(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
-        """Convert a replay's result to validity intervals, cut to the run's ticks, ordered by start and `place`."""
+        """Convert a replay result to validity intervals in the run, by start and (for ORDER BY) rank `place`."""
         intervals = to_intervals(frame, self.names, self.calendar, self.kind)
         return clip_intervals(intervals, start, until).orderBy(
             "start", *(["place"] if self.kind == "sequences" else [])
@@ -71,7 +71,7 @@ class RdfResults(Results[RdfAnswer]):
         return replace(rdf_answer_from_intervals(rows, self.kind, self.columns), calendar=self.calendar)
 
     def answer(self, rows: Iterable[Any]) -> RdfAnswer:
-        """Convert collected rows with ticks, made plain by `plain`, to an answer of the reference engine's type."""
+        """Convert the collected rows of a frame that `plain` has prepared, with ticks, to an RDF answer."""
         return replace(rdf_answer_from_rows(rows, self.plan, self.kind, self.columns), calendar=self.calendar)
 
     def last_verified_tick(self, inputs: Inputs, answer: RdfAnswer, until: int | None) -> int:

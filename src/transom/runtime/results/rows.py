@@ -28,7 +28,7 @@ class RowResults(Results[Answer]):
         return result(self.plan, frame)
 
     def replay_frame(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
-        """Order the result of a replay by tick, then by `seq` or `index`; it has only the run's ticks already."""
+        """Sort a replay's result, which has only ticks of the run, by tick and then column `seq` or `index`."""
         return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))
 
     def show(self, frame: DataFrame, max_rows: int, print_table: Callable[[Answer], None]) -> bool:

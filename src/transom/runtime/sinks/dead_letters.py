@@ -70,7 +70,7 @@ class SinkDeadLetters:
         return count
 
     def counts(self) -> dict[str, int]:
-        """Return the number of rows that the sink has refused since the start, by a label for users; empty if none."""
+        """Return {label: number of rows that the sink has refused since the start}; empty if none."""
         count = self._earlier_count + self._batch_count
         return {f"{self.kind} sink: refused": count} if count else {}
 

@@ -95,7 +95,7 @@ def batch_delivery(
 
 
 def to_messages(frame: DataFrame, run_id: str, batch: int, taken: Sequence[str] = ()) -> DataFrame:
-    """Convert the rows of a micro-batch to the columns `tick`, `id` (unique) and `value` (the row as JSON).
+    """Convert a micro-batch to `tick`, `id` (unique) and `value` (row as JSON); `taken` names get underscores.
 
     Columns whose names are `taken` get an extra underscore in the JSON.
     """
@@ -254,7 +254,7 @@ def _to_postgresql(
 
 
 def in_database(address: str, action: Callable[[Any], None]) -> None:
-    """Run an action in a transaction of the database of a sink, again if the connection fails."""
+    """Run an action in a transaction of a sink's PostgreSQL database; try again if the connection fails."""
     psycopg = require_library("psycopg", "postgresql", "postgresql")
 
     def run() -> None:

@@ -125,11 +125,11 @@ class FolderWriter:
         self.epoch = epoch
 
     def _epoch_file(self, epoch: int) -> Any:
-        """Return the path of the empty file that says that a run has taken an epoch."""
+        """Return the path of the empty marker file by which this run claims an epoch (number of a start)."""
         return self.output.path(self.output.staging, f"{self.run}.epoch-{epoch}")
 
     def _epochs(self) -> list[int]:
-        """List the epochs of this run in the staging folder, in no order."""
+        """List the epochs (one number per start) of this run in the staging folder, unordered."""
         names = self.output.names(self.output.staging)
         return [int(match[1]) for name in names if (match := re.fullmatch(rf"{self.run}\.epoch-(\d+)", name))]
 
@@ -148,7 +148,7 @@ class FolderWriter:
         return self.output.path(self.output.staging, f"{staged.getName()}.whole")
 
     def _decide(self, batch: int, staged: Any) -> Any:
-        """Mark the staging folder as the whole micro-batch and return it, or the one marked earlier, if any.
+        """Mark `staged` as the micro-batch's complete folder and return it; return an already marked one instead.
 
         An earlier run that marks its files after this run has looked finds the newer epoch, and is fenced.
         """
@@ -162,7 +162,7 @@ class FolderWriter:
         return staged
 
     def _marked(self, batch: int) -> Any:
-        """Return the staging folder that a marker declares to be a whole micro-batch; None if there is none.
+        """Return the path of micro-batch `batch`'s staging folder if a marker says it is complete, else None.
 
         Of several, the newest epoch counts: a fenced run may have left a marker, and renamed nothing. Raises Fenced if
         it is newer than that of this run.
@@ -177,7 +177,7 @@ class FolderWriter:
         return output.path(output.staging, max(epochs)[1]) if epochs else None
 
     def _decided(self, batch: int) -> Any:
-        """Return the staging folder that was marked as this whole micro-batch before a kill; None if none was.
+        """Return the staging folder that an earlier run marked as this complete micro-batch; None if none is marked.
 
         Then only renames may be missing. Also creates the folders, and deletes what is left of earlier micro-batches.
         CheckpointError if the folder is ahead of the checkpoint.
@@ -248,7 +248,7 @@ class FolderWriter:
         self.on_files_added(new)
 
     def _staged_files(self, staged: Any) -> Iterator[tuple[str, str, str]]:
-        """Yield the files that Spark staged, as (name, task, ending).
+        """Yield (file name, Spark task, ending) for each file that Spark wrote to the folder `staged`.
 
         From a task's second file on, the task is TASK-NUMBER.
         """

@@ -113,7 +113,7 @@ class BrokerConnection:
         client.on_publish = lambda _, __, number, code, ___: self._codes.update({number: code})
 
     def _disconnected(self, *_: object) -> None:
-        """Record that the broker has closed the connection, and wake up a waiting `connack`."""
+        """Record that the broker closed the connection, and end a call of `connack` that waits for an answer."""
         self._lost = True
         self._answers.put(None)
 
@@ -125,7 +125,7 @@ class BrokerConnection:
             raise TimeoutError("the broker does not answer") from None
 
     def lacks_mqtt5(self, connack: tuple[Any, Any] | None) -> bool:
-        """Whether the broker lacks MQTT 5, judging by its CONNACK, or None if it closed the connection."""
+        """Whether the broker lacks MQTT 5: `connack` says so, or is None because the broker hung up on MQTT 5."""
         return self._mqtt5 and (connack is None or str(connack[0]) == _UNSUPPORTED_VERSION)
 
     def check(self, connack: tuple[Any, Any] | None) -> None:
@@ -143,7 +143,7 @@ class BrokerConnection:
         self.max_in_flight = min(MAX_IN_FLIGHT, getattr(properties, "ReceiveMaximum", MAX_IN_FLIGHT))
 
     def publish(self, payload: bytes) -> Any:
-        """Publish a message, and return paho's message info or why it is too large, as input for `outcome`."""
+        """Publish a message; return paho's message info or, if it is too large, the reason (for `outcome`)."""
         problem = self._size_problem(payload)
         if problem is not None:
             return problem

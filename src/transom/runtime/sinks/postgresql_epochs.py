@@ -89,12 +89,12 @@ def has_table(connection: Any, name: str) -> bool:
 
 
 def lock_run(connection: Any, run_id: str) -> None:
-    """Lock a run against its other starts until the transaction ends; terminate one that holds it too long."""
+    """Take a run's advisory lock until the transaction ends; terminate other sessions that hold it too long."""
     _lock(connection, run_id, None)
 
 
 def verify_epoch(connection: Any, run_id: str, epoch: int) -> None:
-    """Lock a run against other starts until the transaction ends; raise Fenced if one has a newer epoch."""
+    """Lock a run until the transaction ends; raise Fenced if a later start of the run has a newer epoch."""
     _lock(connection, run_id, epoch)
     _compare(connection, run_id, epoch)
 

@@ -24,7 +24,7 @@ from transom.runtime.sinks.postgresql_epochs import (
 
 
 def announce_takeover(connection: Any, older_run: str, newer: str) -> TableHandover:
-    """Record that the checkpoint `newer` is to go on after a run, unless another one has already taken over.
+    """Record that checkpoint `newer` will continue an older run; return the record, or that of a faster rival.
 
     Returns the hand-over, which is that to another checkpoint if the run was handed over before.
     """
@@ -64,7 +64,7 @@ class TableTakeover:
         self._on_taken_over = on_taken_over
 
     def answered_until(self, connection: Any, batch: int) -> datetime | None:
-        """Return the event time up to which the older run answers; None while this run has not caught up.
+        """Return the end of the last tick that the older run answers; None until this run has caught up.
 
         Takes over, and commits this, if the micro-batch has caught up with the older run. Raises Fenced if another
         checkpoint has been told to go on after the older run.
@@ -84,7 +84,7 @@ class TableTakeover:
         return self._end_of_tick(tick)
 
     def _read_tick(self, connection: Any) -> int | None:
-        """Return the tick after which this run took over, None before; raise Fenced if it no longer may."""
+        """Return the tick after which this run continues an older one, None if not yet; Fenced if it may not."""
         handover = read_handover(connection, self._older_run)
         if handover is None or handover.newer != self._newer:
             raise Fenced(

@@ -75,7 +75,7 @@ def read_operators(checkpoint: Path) -> list[RecordedOperator] | None:
 
 
 def _recorded(operator: LabelledOperator, job: Job, nodes: Sequence[PhysicalNode]) -> RecordedOperator:
-    """Describe a stateful operator, with the title and the state bound of its node."""
+    """Describe a stateful Spark operator, with the title and state bound of the plan node that it belongs to."""
     if operator.node is None:
         return RecordedOperator(operator.name, None, CALLER, None, None, operator.machine)
     node = nodes[operator.node]
@@ -89,7 +89,7 @@ def _recorded(operator: LabelledOperator, job: Job, nodes: Sequence[PhysicalNode
 
 
 def _run_together(node: PhysicalNode, lowered: Collection[int]) -> Iterator[PhysicalNode]:
-    """Yield a node and the nodes below it that run in the same operator, as they were not lowered separately."""
+    """Yield a node and the nodes below it that run in the same Spark operator: their ids are not in `lowered`."""
     yield node
     for below in inputs(node):
         if id(below) not in lowered:

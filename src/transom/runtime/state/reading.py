@@ -112,7 +112,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _inspect(spark: SparkSession, folder: Path, attempts: int = INSPECTIONS) -> Checkpoint:
-    """Open a checkpoint and check it, again if its query may have written or deleted logs meanwhile."""
+    """Open and check a checkpoint, up to `attempts` times, as a running query may change its files meanwhile."""
     checkpoint = Checkpoint.open(spark, folder)
     try:
         checkpoint.inspect()
@@ -161,7 +161,7 @@ def _variables(row: Any) -> Iterator[str]:
 def _match(
     recorded: Sequence[RecordedOperator] | None, stores: Sequence[Store]
 ) -> tuple[Sequence[RecordedOperator], str | None]:
-    """Return the recorded operator of each store and None, or placeholders and the reason why none fits."""
+    """Return each store's recorded operator, and None; if the record does not fit, placeholders and a reason."""
     if recorded is not None and len(recorded) == len(stores):
         names = zip(recorded, stores, strict=True)
         if all(store.name.startswith(operator.name) for operator, store in names):

@@ -110,7 +110,7 @@ def key_text(values: Sequence[Any]) -> str:
 
 
 def _key_values(key: Row) -> tuple[Any, ...] | None:
-    """Return the values of a state key; None if it is only the number of a bucket of several keys."""
+    """Return the values of a state key; None if it is a bucket number, as several keys share one state."""
     fields = key.asDict()
     if set(fields) == {BUCKET}:
         return None
@@ -122,7 +122,7 @@ def _key_values(key: Row) -> tuple[Any, ...] | None:
 
 
 def _decode_in_kernel(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
-    """Decode the state of a machine in the kernel: the saved machines, then the rows that wait for them."""
+    """Decode a store in the Java kernel: yield keys with their machine's state, then keys with waiting rows."""
     for variable in ("state", WAITING):
         if variable not in store.variables:
             continue
@@ -138,7 +138,7 @@ def _decode_in_kernel(store: Store, specification: str) -> Iterator[tuple[Row, _
 
 
 def _decode(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
-    """Decode the state of a machine in Python: the saved machines, then the rows that wait for them."""
+    """Decode a state store in Python: yield keys with their machine's state, then keys with waiting rows."""
     for row in store.read(stateVarName="machine").select("key", "value.state").toLocalIterator():
         if row.state is not None:
             yield row.key, _restore(specification, bytes(row.state))
@@ -153,7 +153,7 @@ def _decode(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
 
 
 def _restore(specification: str, state: bytes) -> _Saved:
-    """Restore a state machine, or all those in a bucket of keys, from saved bytes; return its entries."""
+    """Restore a machine, or all machines of a bucket of keys, from bytes; return its entries and row count."""
     if is_shared(specification):
         bucket = Bucket(TimedMachineFactory(specification), state)
         return _Saved(bucket.entries(), bucket.held)

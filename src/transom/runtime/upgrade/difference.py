@@ -58,7 +58,7 @@ class Difference:
 
     @property
     def resumes(self) -> bool:
-        """Whether a run of the query resumes the checkpoint."""
+        """Whether a run of the new query can go on from the checkpoint, as no change prevents that."""
         return not self.changes
 
 
@@ -89,7 +89,7 @@ def compare(remembered: Remembered, job: Job, opened_by_caller: Sequence[str] = 
 
 
 def _changed_hints(recorded: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Describe the hints of each extent that differ, by name; extents of one side only are left out."""
+    """Describe each catalog hint that differs, with keys `HINT of EXTENT`; only for extents on both sides."""
     changed = {}
     for extent in recorded.keys() & now.keys():
         for hint in HINTS:

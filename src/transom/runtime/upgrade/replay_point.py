@@ -68,7 +68,7 @@ def replay_point(plan: Operator, job: Job) -> ReplayPoint:
 
 
 def answered_until(job: Job) -> int | None:
-    """Return the last tick that the run of a checkpoint has answered; None if it closed none, or if it is unknown.
+    """Return the last tick that a checkpoint's run has answered; None if no tick is closed, or if unknown.
 
     It is unknown for a checkpoint on another file system, and for a query without a watermark.
     """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def begin_takeover(spark: SparkSession, job: Job, older: Path) -> Handover | None:
-    """Begin to take over from an older query; return where it stands, None if it must be stopped first.
+    """Begin to take over from a running older query; return its last answered tick, None if it must stop first.
 
     Returns up to which tick the older query has answered by now. None if it must be stopped for a hand-over: its
     answers are not in the database of the job's sink, or the new query answers ticks before they are closed.
@@ -89,7 +89,7 @@ def _announce(sink: Sink, run: str, newer: str) -> TableHandover:
 
 
 def table_takeover(spark: SparkSession, job: Job, checkpoint: Checkpoint) -> TableTakeover | None:
-    """Return the takeover that a run has begun and not finished; None if there is none.
+    """Return the takeover from an older run that this run has begun and not finished; None if there is none.
 
     Raises CheckpointError if the sink has changed since then: it would lack the rows that were left out.
     """

@@ -226,7 +226,7 @@ def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs)
 
 
 def _tag_columns(frame: DataFrame) -> list[Column]:
-    """Return the columns that hold the tick and the number of a stream's row in a file, under reserved names."""
+    """Return the columns `tick` and `position` (of a row in its stream) of a frame, under reserved names."""
     return [frame["tick"].alias(OWN_TICK), frame["position"].alias(OWN_POSITION)]
 
 

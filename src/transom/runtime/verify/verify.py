@@ -35,7 +35,7 @@ class CheckResult:
 
     @property
     def agrees(self) -> bool:
-        """Whether the answer equals that of the reference engine."""
+        """Whether Spark's answer equals that of the reference engine, which runs in plain Python."""
         return self.difference is None
 
 
@@ -108,7 +108,7 @@ def verify(
 
 
 def _check_indexed_replay(query: Plannable, spark: SparkSession, options: RunOptions) -> Job:
-    """Plan a replay that numbers the tuples of the answer, or one without numbers if Spark cannot compute them."""
+    """Return a replay job that numbers the answer's tuples or, where Spark cannot, one without numbers."""
     try:
         return query.job(spark, options, live=False)
     except Unsupported:

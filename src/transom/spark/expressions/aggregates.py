@@ -148,7 +148,7 @@ def final(aggregate: Aggregate, name: str, approximate: bool) -> Column:
 
 
 def _partial_over_rows(part: str, value: Column, kind: Type) -> Column:
-    """Return the Spark aggregation for one column of partial results (`part`) over values of type `kind`."""
+    """Return the Spark aggregation over `value` for one partial result (`part`), such as n (count), min or sum."""
     match part, kind:
         case "n", _:
             return F.count(value)
@@ -212,7 +212,7 @@ def _large_decimal(number: Column, kind: str) -> Column:
 
 
 def _fraction(number: Column, kind: str) -> Column:
-    """The fraction of a decimal above its floor, as a decimal of type `kind`."""
+    """The difference of a decimal and its floor, as a decimal of the Spark type `kind`."""
     return F.pmod(number, F.lit(1).cast(_UNIT)).cast(kind)
 
 
@@ -238,7 +238,7 @@ def _whole_mean(count: Column, hi: Column, lo: Column) -> Column:
 
 
 def _float_mean(count: Column, hi: Column, lo: Column, *printed: Column) -> Column:
-    """The mean of floats, rounded only once, from their count and their partial sums.
+    """The mean of floats, rounded once, from count, sums of millionths (`hi`, `lo`) and decimals (`printed`).
 
     `hi` and `lo` are the sums of the upper and lower 32 bits of millionths; `printed` are the decimal sums by size
     class.
@@ -294,7 +294,7 @@ def _long_division(total: Column, count: Column) -> Column:
         return let([part, F.call_function("div", part, count), earlier_digits], appended)
 
     def appended(part: Column, quotient: Column, earlier_digits: Column) -> Column:
-        """Return the next state: `earlier_digits` with the quotient's digits appended, and the remainder of `part`."""
+        """Return the next division state: `earlier_digits` with `quotient` appended, and the remainder of `part`."""
         left = part - quotient.cast("decimal(18,0)") * count
         digits_so_far = F.concat(earlier_digits, F.lpad(quotient.cast("string"), _GROUP, "0"))
         return F.struct(digits_so_far.alias("digits"), left.cast("decimal(19,0)").alias("left"))
@@ -310,7 +310,7 @@ def _long_division(total: Column, count: Column) -> Column:
 
 
 def _float_total(hi: Column, lo: Column, *printed: Column) -> Column:
-    """The sum of floats, rounded only once, from their partial sums.
+    """The sum of floats, rounded once, from sums of millionths (`hi`, `lo` bits) and of decimals (`printed`).
 
     `hi` and `lo` are the sums of the upper and lower 32 bits of millionths; `printed` are the decimal sums by size
     class.
@@ -355,7 +355,7 @@ def _sum_text(integer: Column, near: Column, low: Column) -> Column:
 
 
 def _carry_over(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Carry the integer part of `near` over to `integer`, and return the sum as decimal text.
+    """Add `near`, a decimal of 26 places, to `integer`; return the sum, with `low_digits`, as decimal text.
 
     `low_digits` are the decimal places 27 to 38 of the sum.
     """
@@ -363,7 +363,7 @@ def _carry_over(integer: Column, near: Column, low_digits: Column) -> Column:
 
 
 def _signed_text(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Format an integer plus a nonnegative fraction as signed decimal text.
+    """Format integer + fraction >= 0 as decimal text; `near` has its first 26 places, `low_digits` 12 more.
 
     The first 26 places of the fraction are in `near`, 12 more in `low_digits`.
     """
@@ -378,7 +378,7 @@ def _signed_text(integer: Column, near: Column, low_digits: Column) -> Column:
 
 
 def _unsigned_text(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Format a nonnegative integer plus a fraction as decimal text.
+    """Write a number as decimal text: `integer`, a point, 26 digits of the fraction `near`, 12 of `low_digits`.
 
     The first 26 places of the fraction are in `near`, 12 more in `low_digits`.
     """

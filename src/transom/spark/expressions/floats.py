@@ -37,7 +37,7 @@ def _large_digits(size: Column) -> Column:
     step = F.lit(2.0**48)
 
     def exact_decimal(upper: Column) -> Column:
-        """The exact value of the float `size` as a decimal; `upper` is the integer part of `size` / 2^48."""
+        """The float `size` as an exact decimal: `upper`, the whole part of `size` / 2^48, plus the remainder."""
         remainder = ((size - upper.cast("double") * step) * 8.0).cast("bigint")
         multiple = upper.cast("decimal(14,0)") * F.lit(2**48).cast("decimal(15,0)")
         return (multiple + remainder.cast("decimal(16,0)") * F.lit("0.125").cast("decimal(3,3)")).cast("decimal(31,3)")
@@ -51,7 +51,7 @@ def _large_digits(size: Column) -> Column:
         )
 
     def rounded(value: Column) -> Column:
-        """The shortest digits that parse to the float `size`, from its exact decimal value."""
+        """The shortest digits that parse to the outer function's float, whose exact decimal is `value`."""
         digit_count = F.length(F.floor(value).cast("string"))
         return let(
             [digit_count],

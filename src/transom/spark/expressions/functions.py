@@ -182,7 +182,7 @@ def _to_whole(function: Callable[[Column], Column]) -> Lowering:
     """Build the translation of FLOOR or CEIL from the Spark function, with an integer result, NULL beyond 64 bits."""
 
     def lowered(call: Call, arguments: list[Column]) -> Column:
-        """Compute FLOOR or CEIL of a float or decimal as a 64-bit integer, NULL beyond; integers are unchanged."""
+        """Compute FLOOR or CEIL as a 64-bit integer, NULL if it does not fit; integers are unchanged."""
         (number,) = arguments
         match _argument_type(call):
             case Type.FLOAT:

@@ -74,7 +74,7 @@ def constant_characters(call: Call, position: int) -> str | None:
 
 
 def java_pattern(call: Call) -> JavaPattern:
-    """Translate a call's constant pattern to Java; raise Unsupported or, if only Java differs, _ForeignPattern."""
+    """Translate a call's constant regex to Java; raise Unsupported, or _ForeignPattern if only Java lacks it."""
     pattern, flags = (
         constant_characters(call, 1),
         constant_characters(call, 3 if call.function.name == "REPLACE" else 2),

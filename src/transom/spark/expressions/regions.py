@@ -60,7 +60,7 @@ def _in_rectangle(region: Region, point: Column) -> Column:
 
 
 def _known_or_coordinates(code: Column, point: Column) -> Column:
-    """Build the input struct of the Python test: the grid's answer `known`, or `x` and `y` if the grid is undecided."""
+    """Build a struct: `known`, whether the grid places a point in the region, or `x` and `y` if undecided."""
     undecided = code == _byte(BORDER)
     return F.struct(
         F.when(~undecided, code == _byte(INSIDE)).alias("known"),
@@ -90,7 +90,7 @@ def _over_full_turns(
     test: Callable[[Column], Column],
     combine: Callable[[Column, Column], Column],
 ) -> Column:
-    """Apply `test` to a point's x; a longitude is tested at every equivalent value in the region's bounding box.
+    """Apply `test` to a point's x; if geodesic, to each longitude equal modulo 360 that is in the region's box.
 
     `combine` joins the results of several tests.
 
@@ -101,7 +101,7 @@ def _over_full_turns(
     left, right = region.box.left, region.box.right
 
     def test_turns(x: Column) -> Column:
-        """Test the westernmost equivalent longitude in the box and, if also in the box, that plus 360 degrees."""
+        """Test longitude `x` and, if it is also within the box, x + 360 degrees; combine the two results."""
         twice = F.when(x + _FULL_TURN <= right, combine(test(x), test(x + _FULL_TURN)))
         return twice.otherwise(test(x)) if right - left >= _FULL_TURN else test(x)
 
@@ -145,7 +145,7 @@ def _cell(grid: Grid, x: Column, y: Column) -> Column:
 
 
 def _combine_codes(left: Column, right: Column) -> Column:
-    """Combine the grid codes of a point and its copy a full turn away: inside if one is, else undecided if one is."""
+    """Combine grid codes of a point and its 360 degree copy: inside if either is, else undecided if either is."""
     either = (left == _byte(INSIDE)) | (right == _byte(INSIDE))
     return F.when(either, _byte(INSIDE)).otherwise(F.greatest(left, right))
 

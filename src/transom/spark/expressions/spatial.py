@@ -225,7 +225,7 @@ def _coordinate_text(number: Column) -> Column:
     size, text = F.abs(number), (number + 0.0).cast("string")
 
     def as_decimal(digits: int, scale: int) -> Column:
-        """Format the number without exponent, by a cast to decimal(digits, scale); NULL if it is too large."""
+        """Format the coordinate without exponent, by a cast to decimal(digits, scale); NULL if too large."""
         return text.try_cast(f"decimal({digits},{scale})").try_cast("string")
 
     plain = (

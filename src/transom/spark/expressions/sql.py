@@ -247,7 +247,7 @@ def let_interpreted(columns: list[Sql], body: Callable[..., Sql]) -> Sql:
 def _let(
     columns: Sequence[Sql], body: Callable[..., Sql], map_array: Callable[[Sql, Callable[[Sql], Sql]], Sql]
 ) -> Sql:
-    """Implement `let` by an array of one struct: `map_array` applies `body` to the fields of the struct."""
+    """Bind `columns` as parameters of `body`: `map_array` maps `body` over an array of one struct of them."""
     fields = [column.alias(f"v{n}") for n, column in enumerate(columns)]
     return F.get(
         map_array(F.array(F.struct(*fields)), lambda values: body(*(values[field.name] for field in fields))), 0
@@ -266,11 +266,11 @@ class SqlInputs:
     """The PySpark columns that an SQL expression reads, with the names under which its text refers to them."""
 
     def __init__(self) -> None:
-        """Start without input columns; `name` adds the PySpark columns that an SQL expression reads."""
+        """Start without input columns; the method `name` adds the PySpark columns that an expression reads."""
         self.columns: dict[str, Column] = {}
 
     def name(self, column: Column) -> Sql:
-        """Return an SQL expression that refers to a PySpark column: its plain name, or otherwise a new field."""
+        """Return SQL that refers to a PySpark column: its plain name, or else a field of the struct `_inputs`."""
         reference = _COLUMN.fullmatch(str(column))
         if reference and _is_column_name(column):
             return Sql(".".join(f"`{part}`" for part in reference[1].split(".")))

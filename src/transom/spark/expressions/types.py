@@ -152,7 +152,7 @@ def let_interpreted(columns: list[Column], body: Callable[..., Column]) -> Colum
 
 
 def _bind_struct(columns: list[Column], body: Callable[..., Column]) -> tuple[Column, Callable[[Column], Column]]:
-    """Prepare `let`: return an array of one struct of the columns, and `body` as a function of such a struct."""
+    """Return an array holding one struct of the columns, and `body` wrapped to take such a struct."""
     names = [f"v{n}" for n in range(len(columns))]
     struct = F.struct(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
     return F.array(struct), lambda values: body(*(values[name] for name in names))

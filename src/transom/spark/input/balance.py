@@ -66,7 +66,7 @@ class RowCounts:
         return next(_NUMBERS)
 
     def observe(self, frame: DataFrame, metric: Metric, *counts: Column) -> DataFrame:
-        """Return the frame with a Spark metric of `counts` under a new name, which is recorded for `metric`."""
+        """Return the frame with a Spark metric of `counts`; record under its new name what the metric counts."""
         name = f"transom_{metric.source}_{metric.point.value}_{next(_NUMBERS)}"
         self.metrics[name] = metric
         return frame.observe(name, *counts)

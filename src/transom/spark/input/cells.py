@@ -64,7 +64,7 @@ def tick_text(text: Column) -> Column:
 
 
 def typed_cell(raw: Column, forms: Mapping[str, Column], kind: Type, raw_type: T.DataType) -> Cell:
-    """Convert a raw field of a file to a value of type `kind`; the value is NULL if the field is invalid.
+    """Convert a file's field to type `kind`, from `forms`, its columns by type such as `long`; NULL if invalid.
 
     `forms` are the columns of `cell_forms`, `raw_type` is the field's Spark type.
     """

@@ -52,13 +52,13 @@ class Lateness:
 
 
 def _closed_function(offsets: str, calendar: Calendar) -> Any:
-    """Build an Arrow function that tells whether the watermark had closed each tick when its micro-batch began.
+    """Return a function from Arrow arrays of ticks to whether the watermark had closed each at batch start.
 
     `offsets` is the folder of Spark's offset log.
     """
 
     def closed(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
-        """Yield whether the watermark had closed each tick; reads Spark's offset log only once."""
+        """For each batch of ticks, yield an array of booleans: whether the watermark had closed the tick."""
         last: int | None = None
         for ticks in batches:
             if last is None and len(ticks):
@@ -77,7 +77,7 @@ def closed_tick(log: Path, calendar: Calendar) -> int:
 
 
 def late_mask(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple[pa.Array, int]:
-    """Mask the ticks at most `closed` or over `lateness` behind the latest so far; also return the latest.
+    """Return a mask, true for late ticks (up to `closed`, or too far behind), and the latest tick so far.
 
     A row is late if it is more than `lateness` ticks behind `latest` or an earlier row, or if its tick is at most
     `closed`.

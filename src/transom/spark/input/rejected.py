@@ -93,7 +93,7 @@ class RejectedRows:
         return {extent: balance for extent, balance in most.items() if balance is None or balance.rejected}
 
     def observe(self, frame: DataFrame, extent: str, number: int) -> DataFrame:
-        """Return the frame with Spark metrics that count the rows a speed limit accepts and rejects.
+        """Add metrics of the rows that a speed limit accepts and rejects; `number` makes the metric's name unique.
 
         `number` makes the name of the metrics unique.
         """
@@ -117,7 +117,7 @@ def _observed_balance(observation: Observation) -> Balance | None:
 
 
 def _balance(metrics: dict[str, Any]) -> Balance:
-    """Build a row balance (read, used, rejected) of a speed limit from Spark's metrics; NULL counts as 0."""
+    """Build the row counts (read, accepted, rejected) of a speed-limit filter from Spark's metrics; NULL is 0."""
     accepted, rejected = int(metrics["accepted"] or 0), int(metrics["rows"] or 0)
     counts = {RejectReason.SPEED.value: rejected} if rejected else {}
     return Balance(accepted + rejected, accepted, rejected=counts)

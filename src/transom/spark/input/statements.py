@@ -59,7 +59,7 @@ def explode_statements(extent: Extent, frame: DataFrame) -> DataFrame:
 
 
 def _explode_messages(frame: DataFrame, reason: Sequence[str]) -> DataFrame:
-    """Expand each message to one row per statement; a rejected message remains one row.
+    """Expand each message to one row per statement; a rejected one stays a row with its `reason` columns.
 
     `reason` names the column of reject reasons, if there is one.
 

@@ -35,7 +35,7 @@ _ACCEPTED_TYPES = {
 
 
 def stream_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's DataFrame of a stream to `tick_number`, `c0`, ..., `row_order`; UsageError if unfit.
+    """Convert a user's stream frame to the columns `tick_number`, `c0`, ..., `row_order`; UsageError if unfit.
 
     The columns are `tick_number`, `c0`, `c1`, ... and `row_order`.
     """
@@ -62,7 +62,7 @@ def tick_of(extent: Extent, frame: DataFrame, calendar: Calendar) -> Column:
 
 
 def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Convert a user's table to `version`, `c0`, ..., `row_order`, `is_version`; UsageError for a stream.
+    """Convert a user's table to columns `version` (tick), `c0`, ..., `row_order`, `is_version`; refuse a stream.
 
     The columns are `version`, `c0`, `c1`, ..., `row_order` and `is_version`, which is true in a row that only marks
     that a version exists.

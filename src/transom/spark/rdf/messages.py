@@ -83,7 +83,7 @@ def _match_constant_predicates(node: MessageStarMatch, frame: DataFrame) -> Data
 def _match_patterns(
     node: MessageStarMatch, message: Column, branches: Sequence[PatternBranch], bound: BoundVariables
 ) -> Column:
-    """Match the patterns `branches` in a message by nested loops; `bound` holds the variables bound so far."""
+    """Return the array of a message's solutions of the patterns `branches`, given the variables `bound` so far."""
     if not branches:
         return F.array(_solution_struct(node, bound))
     branch, *later_branches = branches
@@ -93,7 +93,7 @@ def _match_patterns(
         return reduce(and_, _conditions(branch, [statement[term] for term in _TERMS], bound), F.lit(True))
 
     def extend_matches(statement: Column) -> Column:
-        """Return the solutions of the remaining patterns, with the variables that this statement binds."""
+        """Bind the variables that a matching statement binds, and match the remaining patterns in the message."""
         new_variables = {name: statement[_TERMS[position]] for name, position in first_positions(branch.terms).items()}
         return _match_patterns(node, message, later_branches, {**new_variables, **bound})
 

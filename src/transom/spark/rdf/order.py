@@ -80,14 +80,14 @@ def _key_struct(integer: Sql, fraction: Sql | None = None, has_more: Sql | None 
 
 
 def _exact_key(value: Sql) -> Sql:
-    """Build a struct that sorts numbers which are equal as floats: integer part, 18 places, whether more follow.
+    """Build a struct that orders numbers equal as floats: integer part, 18 decimal places, whether more follow.
 
     All three have its sign. The key orders numbers that are equal as floats, which keep only 53 bits.
     """
     unit = exact(UNIT)
 
     def decimal_key(units: Sql) -> Sql:
-        """Build the struct that sorts a decimal, which is given in units of 10^-18 and has no further places."""
+        """Build the sort key struct of a decimal from `units`, its value as an integer in units of 10^-18."""
         return let([F.try_mod(units, unit)], lambda rest: _key_struct(F.try_divide(units - rest, unit), rest))
 
     return (
@@ -132,7 +132,7 @@ def _large_whole(size: Sql) -> Sql:
     """The exact integer value of a float that is at least 2^62, as a decimal of 38 digits."""
 
     def from_exponent(exponent: Sql) -> Sql:
-        """The exact integer value: the mantissa (`size` / 2^exponent) times 2^exponent."""
+        """The exact integer `size`: the mantissa `size` / 2^`exponent`, as an integer, times 2^`exponent`."""
         mantissa = (size / F.pow(F.lit(2.0), exponent)).cast("bigint").cast(EXACT)
         return F.try_multiply(mantissa, _power_of_two(exponent)).try_cast(EXACT)
 
@@ -143,14 +143,14 @@ def _decimal_places(fraction: Sql) -> Sql:
     """Build a struct of the first 18 decimal places of a float in [0, 1), as an integer, and whether there are more."""
 
     def places_struct(digits: Sql, has_more: Sql) -> Sql:
-        """Build a struct of 18 decimal places, as an integer, and whether there are more."""
+        """Build a struct: 18 decimal places as an integer, and 1 if further nonzero digits follow, else 0."""
         return F.struct(digits.try_cast(EXACT).alias("part"), has_more.cast("int").alias("beyond"))
 
     def divided(dividend: Sql, divisor: Sql) -> Sql:
-        """Compute the decimal places as an integer quotient; a remainder means that there are more."""
+        """Build the struct of the decimal places, `dividend` / `divisor`, and whether a remainder is left."""
 
         def split_remainder(remainder: Sql) -> Sql:
-            """Build the struct of the decimal places, a quotient, and whether the remainder is not 0."""
+            """Build the struct of the decimal places (integer quotient), and whether the remainder is not 0."""
             return places_struct(
                 F.try_divide(dividend - remainder, divisor), F.when(remainder > exact(0), F.lit(1)).otherwise(F.lit(0))
             )
@@ -158,7 +158,7 @@ def _decimal_places(fraction: Sql) -> Sql:
         return let([F.try_mod(dividend, divisor).try_cast(EXACT)], split_remainder)
 
     def shifted(exponent: Sql) -> Sql:
-        """Compute the decimal places of the fraction, which is an integer times 2^-exponent."""
+        """Compute the decimal places of `fraction` from the integer mantissa `fraction` * 2^`exponent`."""
         mantissa = (fraction * F.pow(F.lit(2.0), exponent)).cast("bigint").cast(EXACT)
         return let([F.try_multiply(mantissa, exact(UNIT)).try_cast(EXACT), _power_of_two(exponent)], divided)
 

@@ -168,7 +168,7 @@ def _branch_condition(branch: PatternBranch) -> Column:
 
 
 def _branch_match(branch: PatternBranch, side: int, width: int) -> Column:
-    """Match a statement with one of several patterns; return the pattern's number and the solution, or NULL.
+    """Match a statement with a pattern; return a struct of its number `side` and `width` terms, NULL if none.
 
     The struct has `side`, the number, and `width` terms.
     """

@@ -119,7 +119,7 @@ def number_copies(frame: DataFrame, schema: Schema, run: LoweringContext) -> Dat
 
 
 def _template_term(term: TermPattern, columns: Mapping[str, Column], owner: Column) -> Column:
-    """Build a term of a CONSTRUCT template for a solution: a variable's value, a constant or a blank node."""
+    """Build a CONSTRUCT template's term: a variable's value, a constant, or a blank node unique per `owner` value."""
     match term:
         case expression.Column(name=name):
             return columns.get(name, F.lit(None).cast("string"))

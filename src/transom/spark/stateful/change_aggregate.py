@@ -79,14 +79,14 @@ def _argument(aggregate: Aggregate) -> object | None:
 
 
 def _is_term(node: ChangeAggregate, argument: object) -> bool:
-    """Whether the stateful machine gets an argument as an RDF term, not as a typed value or `_SOLUTION`."""
+    """Whether the stateful machine gets an argument as an RDF term, not as a typed value or a whole solution."""
     return argument != _SOLUTION and _over_terms(node.aggregates[0])
 
 
 def _compute_arguments(
     node: ChangeAggregate, arguments: Collection[object], frame: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Add columns for GROUP BY keys, for arguments of aggregates, and for the parts of RDF terms that these need."""
+    """Add columns for GROUP BY keys, aggregate arguments, and the RDF term parts that aggregates need."""
     has_markers = IS_ROW in frame.columns
     carried = [F.col(TICK), F.col(COUNT), *([F.col(IS_ROW), F.lit(1).alias(WINDOW)] if has_markers else [])]
     computed = {f"key{n}": _machine_argument(key.expression, node, run) for n, key in enumerate(node.keys)}
@@ -133,7 +133,7 @@ def _term_parts(name: str, functions: set[AggregateFunction]) -> dict[str, Colum
 
 
 def _term_cells(name: str, available: Collection[str]) -> list[Column]:
-    """Return the columns of a term for the stateful machine: the term, ORDER BY key, characters and number.
+    """Return a term's columns for the machine: term, sort key, characters, number; NULL if not `available`.
 
     Those that are not `available` are NULL.
     """
@@ -180,7 +180,7 @@ def _is_digits(aggregate: Aggregate) -> bool:
 
 
 def _results(node: ChangeAggregate) -> list[Column]:
-    """Build the output columns `c0`, `c1`, ... from the emitted ones: group keys, then aggregates."""
+    """Build the output columns `c0`, `c1`, ... from the state machine's columns: group keys, then aggregates."""
     columns = [F.col(f"key{n}") for n in range(len(node.keys))]
     for n, aggregate in enumerate(node.aggregates):
         if _over_terms(aggregate):

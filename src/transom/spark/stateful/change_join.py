@@ -125,7 +125,7 @@ def _keys(node: ChangeJoin, side: int, schema: Schema, run: LoweringContext) -> 
 def branch_input(
     node: ChangeJoin, frame: DataFrame, run: LoweringContext, key_order: Sequence[JoinKey] = (), first_side: int = 0
 ) -> DataFrame:
-    """Build the input of a join machine from one frame with the solutions of all triple patterns.
+    """Build a join machine's input from one frame of all patterns' solutions; column `side` tells the pattern.
 
     Pattern 0 is side `first_side` of the machine.
 

@@ -58,7 +58,7 @@ class _Tree:
         return -len(self.joins)
 
     def _add_input(self, node: PhysicalNode) -> int:
-        """Add a join's input, a fused join or a DataFrame (side); return its number, negative for a join."""
+        """Add a join's input, a fused join or a DataFrame; return its index, which is negative for a join."""
         if is_fused(node):
             return self.add_join(node)
         self.sides.append(node.schema)
@@ -75,7 +75,7 @@ class _Tree:
 def _machine_inputs(
     top: ChangeJoin, node: ChangeJoin, frames: Iterator[DataFrame], run: LoweringContext, first_side: int
 ) -> Iterator[DataFrame]:
-    """Yield the inputs of the stateful machine for a join and the joins fused with it.
+    """Yield the machine's input frames for a join and the joins fused with it, numbered from `first_side` on.
 
     `top` is the join whose operator runs them all; their sides are numbered from `first_side` on.
     """
@@ -96,7 +96,7 @@ def _machine_inputs(
 
 
 def _side_count(node: ChangeJoin) -> int:
-    """Count the sides (inputs) of a fused join and of the joins fused with it."""
+    """Count the inputs of a tree of joins that are fused, that is run in one stateful operator."""
     if node.right is None:
         return len(node.sides)
     return sum(_side_count(side) if is_fused(side) else 1 for side in (node.left, node.right))

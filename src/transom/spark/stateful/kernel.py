@@ -55,7 +55,7 @@ def is_loaded(spark: SparkSession) -> bool:
 
 
 def load_clock(spark: SparkSession, setting: str) -> DataFrame:
-    """Load the Java kernel's clock source as a streaming DataFrame of ticks; `setting` is JSON."""
+    """Load a streaming DataFrame of ticks from the Java kernel's clock source; `setting` configures it in JSON."""
     kernel_package(spark)
     return spark.readStream.format(f"{PACKAGE}.spark.ClockSource").option("setting", setting).load()
 
@@ -100,7 +100,7 @@ def run_slide(
     values: int,
     live: bool,
 ) -> DataFrame:
-    """Aggregate sliding windows per group in the Java kernel.
+    """Aggregate sliding windows per group (`by`) in the Java kernel; return a frame with the fields `out`.
 
     `by` has the columns that identify a group, `out` the type of the result; `values` is the number of arguments. It is
     a stream if `live`.
@@ -124,7 +124,7 @@ def decode_entries(spark: SparkSession, specification: str | None, state: Column
 
 
 def is_closed(spark: SparkSession, tick: Column, offsets: str, calendar: Calendar) -> Column:
-    """Whether the watermark had closed a tick when its row's micro-batch began, computed in the Java kernel.
+    """Whether the watermark had closed a tick when its micro-batch began, from Spark's log folder `offsets`.
 
     `offsets` is the folder of Spark's offset log.
     """

@@ -85,7 +85,7 @@ def speed_limit(node: SpeedLimitExec, frame: DataFrame, run: LoweringContext) ->
 def _run_by_key(
     rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: LoweringContext
 ) -> DataFrame:
-    """Run a stateful machine for each key, and return its rows with tick, key, window, `is_row`, `count` and values.
+    """Run a JSON-specified machine per key; return its rows: tick, key, window, `is_row`, `count`, values.
 
     `key` has attributes of `schema`; the values have the schema `out`.
     """

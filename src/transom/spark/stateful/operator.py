@@ -92,7 +92,7 @@ def run_machine(
     pair_keys: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """Run a stateful machine on its inputs; return rows with tick, window, row flag, count and the values `out`.
+    """Run a stateful machine on its inputs; return columns for tick, window, is-row flag, count, and those of `out`.
 
     `widths` is the number of values of each side. If many keys share the state of a machine, the values of the key
     come first in `out`.

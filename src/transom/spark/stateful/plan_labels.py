@@ -58,7 +58,7 @@ def stateful_operators(frame: DataFrame) -> list[LabelledOperator] | None:
 
 
 def _walk(plan: Any, node: int | None, machine: str | None) -> Iterator[LabelledOperator]:
-    """Yield a logical plan's stateful operators; `node` and `machine` are the nearest labels above it."""
+    """Yield the stateful operators of Spark's plan; `node` and `machine` are from the nearest aliases above."""
     if not plan.isStreaming():
         return
     name = str(plan.nodeName())

@@ -59,7 +59,7 @@ class MachineRunner(StatefulProcessor):
         self.machine_state = handle.getValueState("machine", "state binary, timer bigint")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Take the new rows of a key: in a live run buffer them and set a timer, otherwise process them at once.
+        """Buffer a key's new rows until a timer (live run), or process them at once; yield the output rows.
 
         Spark calls this, and gets the rows that the machine emits.
         """
@@ -97,7 +97,7 @@ class MachineRunner(StatefulProcessor):
         """Do nothing: the runner holds no resources."""
 
     def _take_closed(self, closed: int) -> tuple[dict[int, list[InputRow]], int | None]:
-        """Remove the buffered rows of ticks up to `closed`; return them by tick, and the first tick that remains."""
+        """Remove the buffered rows up to tick `closed`; return them by tick, and the first tick left or None."""
         ready: dict[int, list[InputRow]] = {}
         open_entries: list[tuple[int, int, str]] = []
         for tick, count, body in self.pending_rows.get():
@@ -176,7 +176,7 @@ class BucketRunner(MachineRunner):
         yield from self._run(Bucket(TimedMachineFactory(self.specification)), self._rows_by_tick(rows), None)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Process the rows of closed ticks of a bucket of keys when a timer fires; wake the keys that wait for a tick.
+        """Process a key bucket's closed ticks when Spark's timer fires; yield the state machines' output rows.
 
         Spark calls this, and gets the rows that the machines emit.
         """
@@ -201,7 +201,7 @@ class BucketRunner(MachineRunner):
 
 
 def _side_layouts(positions: Mapping[str, int], sides: int) -> list[tuple[int, int]]:
-    """Find the positions of each side's sort key and of its values in a row.
+    """Return, per join side, the indexes in a row of two columns: its sort order and its cells (values).
 
     `positions` are the positions of the columns by name. A side without columns uses those of the side before it.
     """

@@ -242,7 +242,7 @@ def _check_watermarks(files: SparkFolder, batches: Mapping[int, BatchOffsets], w
 def _check_sources(
     files: SparkFolder, recorded: Collection[str], planned: BatchOffsets | None, committed: BatchOffsets | None
 ) -> None:
-    """Raise CheckpointError if file lists of sources are missing, or files that the next micro-batch must read.
+    """Raise CheckpointError if a source's file list, or a file that the next micro-batch must read, is missing.
 
     A source that a plan reads twice has one list and two offsets. The n-th offset then need not belong to list n, and
     the existence of the files is not checked.
@@ -278,7 +278,7 @@ def _source_order(name: str) -> tuple[int, str]:
 def _unread_lists(
     planned: BatchOffsets, committed: BatchOffsets | None, lists: Sequence[str]
 ) -> Iterator[tuple[str, range]]:
-    """Yield the folders of file lists, each with the numbers of the lists that the next micro-batch must read.
+    """Yield (folder, numbers of the file lists in it that the next micro-batch must read), for file sources.
 
     Without names, the n-th offset of a source of files belongs to the n-th folder; nothing is known if their numbers
     differ.
@@ -298,7 +298,7 @@ def _unread_lists(
 
 
 def topic_positions(files: SparkFolder, batch: int) -> dict[str, dict[str, int]]:
-    """Return the offsets at which a micro-batch ends, by Kafka topic and partition; the first offsets for -1.
+    """Return the Kafka offsets at which a micro-batch ends, by topic and partition; for -1 the run's first.
 
     A topic that a plan reads twice is left out, because the two readers may have different offsets.
     """
@@ -325,18 +325,18 @@ def _is_topics(end: Any) -> bool:
 
 
 def _log_offset(end: Any) -> int:
-    """Return the number of the last file list that a source has read; -1 for sources that read no files."""
+    """Return the number of the last file list read, from a source's end offset; -1 for a source without files."""
     offset = end.get("logOffset") if isinstance(end, dict) else None
     return offset if isinstance(offset, int) else -1
 
 
 def _file_entries(files: SparkFolder, name: str) -> list[Any]:
-    """Return the JSON entries, one per source file, in one of a source's file lists."""
+    """Return the parsed JSON lines of a Spark source's log file, such as one that lists its input files."""
     return [_parse_json(files, name, line) for line in _log_lines(files, name)]
 
 
 def _check_files_exist(files: SparkFolder, folder: str, numbers: range) -> None:
-    """Raise CheckpointError if files in the source lists with these numbers are gone; Spark would just skip them."""
+    """Raise CheckpointError if files listed for micro-batches `numbers` are gone, which Spark would just skip."""
     present = set(files.entries(folder))
     for number in numbers:
         name = str(number) if str(number) in present else f"{number}.compact"

@@ -70,7 +70,7 @@ def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Opera
         """Apply the operation; the result is a number struct of the operands' promoted kind, or NULL on error."""
 
         def by_kind(kind: Sql) -> Sql:
-            """Apply the operation that belongs to the promoted kind of its operands."""
+            """Apply the operation for `kind`, the numeric kind to which the operands are promoted."""
             result = let([floating(left, kind), floating(right, kind)], on_floats)
             return (
                 F.when(kind == int(NumericKind.INTEGER), on_integers(left, right))
@@ -96,7 +96,7 @@ def _exact_or_null(kind: NumericKind, result: Sql) -> Sql:
 
 
 def _sum_operations(operation: Callable[[Sql, Sql], Sql]) -> tuple[Operation, Operation]:
-    """Return `+` or `-` for integers and for decimals, built from Spark's `try_add` or `try_subtract`."""
+    """Return two functions on number structs, for integers and for decimals, made of `try_add` or `try_subtract`."""
     return (
         lambda left, right: _exact_or_null(NumericKind.INTEGER, operation(left["n"], right["n"])),
         lambda left, right: _exact_or_null(NumericKind.DECIMAL, operation(scaled_decimal(left), scaled_decimal(right))),
@@ -117,7 +117,7 @@ def _product(left: Sql, right: Sql) -> Sql:
         return [_quotient(size - lower, half_unit).cast("decimal(19,0)"), lower.cast("decimal(19,0)")]
 
     def joined(left_high: Sql, left_low: Sql, right_high: Sql, right_low: Sql) -> Sql:
-        """Multiply two absolute values, each given by the upper and the lower half of its digits."""
+        """Multiply two absolute values, given as upper and lower 19 digits; return the product in units of 10^-18."""
         cross = F.try_add(_wide_decimal(left_high * right_low), _wide_decimal(left_low * right_high))
         lowest = _wide_decimal(left_low * right_low)
         lowest_part = _quotient(lowest - F.try_mod(lowest, exact(UNIT)), exact(UNIT))
@@ -153,7 +153,7 @@ def _decimal_quotient(left: Sql, right: Sql) -> Sql:
     """Divide two parsed exact numbers; return a decimal, truncated after 18 places, or NULL for divisor 0."""
 
     def by_size(left_units: Sql, right_units: Sql) -> Sql:
-        """Divide the operands, in units of 10^-18; an operand is NULL if it is too large an integer for these units."""
+        """Divide the operands, given in units of 10^-18, or as plain integers if one is NULL (too large)."""
         # an integer beyond 10^20 cannot be scaled by 10^18; it stays unscaled, and the number of places makes up for it
         are_scaled = left_units.isNotNull() & right_units.isNotNull()
         dividend = F.when(are_scaled, left_units).otherwise(left["n"])
@@ -194,10 +194,10 @@ def _more_places(state: Sql, divisor: Sql) -> Sql:
     shift = exact(10**_STEP)
 
     def digits(quotient: Sql, shifted_remainder: Sql) -> Sql:
-        """Build the next state from the quotient so far and the remainder, shifted by `_STEP` places."""
+        """Build the next state from the quotient so far and the remainder times 10^`_STEP`."""
 
         def more(remainder: Sql) -> Sql:
-            """Build the next state of the long division from its remainder."""
+            """Build the next state of the long division: its longer quotient, and `remainder`."""
             return _state(
                 F.try_add(
                     _wide_decimal(F.try_multiply(quotient, shift)), _quotient(shifted_remainder - remainder, divisor)
@@ -211,10 +211,10 @@ def _more_places(state: Sql, divisor: Sql) -> Sql:
 
 
 def _one_more_place(state: Sql, divisor: Sql) -> Sql:
-    """Return the next state of a long division, with one more place, by adding ten times to avoid overflow."""
+    """Do one step of a long division: append a digit to the quotient, adding ten times to avoid overflow."""
 
     def add_remainder(sums: Sql, remainder: Sql) -> Sql:
-        """Add the remainder to the sum; when the sum reaches the divisor, carry 1 over to the quotient."""
+        """Return the next sum: add the remainder; where it reaches the divisor, carry 1 to the quotient."""
         overflows = sums["r"] >= divisor - remainder
         carried = _state(F.try_add(sums["q"], exact(1)), sums["r"] - (divisor - remainder))
         return F.when(overflows, carried).otherwise(_state(sums["q"], F.try_add(sums["r"], remainder)))
@@ -310,7 +310,7 @@ def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[S
     small = F.when(F.abs(value["f"]) < F.lit(_WHOLE_FROM), value["f"])
 
     def by_kind(rounded_float: Sql) -> Sql:
-        """Build a float's number struct with its rounded value; NULL means too large to have a fraction.
+        """Build a float's number struct from `rounded_float`; where it is NULL, the float stays: it is whole.
 
         A zero keeps the sign of the number.
         """

@@ -73,7 +73,7 @@ def _read_literal(
     """Apply `reader(text, suffix)` to a literal whose datatype is in `accepted`; read a plain string as `datatype`."""
 
     def of_literal(term: Sql, suffix: Sql) -> Sql:
-        """Apply `reader` to a literal with the datatype in `suffix` (`^^<...>`); NULL for other datatypes."""
+        """Apply the outer `reader` to a literal if its datatype in `suffix` (`^^<...>`) is allowed; else NULL."""
         read_suffix = F.when(_is_plain(suffix), F.lit(datatype_suffix(datatype))).when(
             has_datatype(suffix, accepted), suffix
         )
@@ -83,7 +83,7 @@ def _read_literal(
         )
 
     def of_term(term: Sql) -> Sql:
-        """Apply `reader` to a term; NULL if the term is not a literal."""
+        """Apply the outer `reader` to an N-Triples term; NULL if it is no literal of an accepted datatype."""
         return F.when(is_literal(term), let([term, literal_suffix(term)], of_literal))
 
     return let_interpreted([argument.term()], of_term)
@@ -156,7 +156,7 @@ def _scaled_by_digits(value: Sql, scale: int) -> Sql:
     size = F.abs(value["f"])
 
     def shift(shortest: Sql) -> Sql:
-        """Compute the truncated integer from the float's shortest digits and the first digit's power of ten."""
+        """Truncate the float times 10^scale to an integer, from its shortest digits and their power of ten."""
         count = shortest["power"] + F.lit(scale + 1)
         leading_digits = F.rpad(F.substring(shortest["figures"], F.lit(1), count), count, F.lit("0")).try_cast(EXACT)
         return F.when(count <= 0, exact(0)).when(count <= _SHORTEST_PLACES, leading_digits)

@@ -46,7 +46,7 @@ def less(left: Sql, right: Sql) -> Sql:
     """Compare two parsed values by SPARQL `<`; NULL if the values have no order."""
 
     def both(value_class: ValueClass) -> Sql:
-        """Whether both parsed values are of this class, such as NUMBER or TEXT."""
+        """Whether both operands of `<` are parsed values of this class, such as NUMBER or TEXT."""
         return (left["c"] == F.lit(int(value_class))) & (right["c"] == F.lit(int(value_class)))
 
     instants = (left["c"] == right["c"]) & left["c"].between(int(ValueClass.DATE), int(ValueClass.TIME))

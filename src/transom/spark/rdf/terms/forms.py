@@ -142,11 +142,11 @@ def _on_values(left_operand: ShapedTerm, right_operand: ShapedTerm, body: Callab
     """Apply `body` to the N-Triples texts and the parsed values of two operands; NULL if one of them is NULL."""
 
     def read(left_column: Sql, right_column: Sql) -> Sql:
-        """Parse the operands, whose columns are lambda variables, and apply `body`."""
+        """Parse two operands, given as lambda variables, and apply `body`; NULL if one of them is NULL."""
         first, second = _with_column(left_operand, left_column), _with_column(right_operand, right_column)
 
         def on_parsed(left_value: Sql, right_value: Sql) -> Sql:
-            """Apply `body` to the operands' N-Triples texts and to these parsed values."""
+            """Apply `body` to the operands' N-Triples texts and to their parsed values."""
             return body(_term_or_empty(first), _term_or_empty(second), left_value, right_value)
 
         if all(

@@ -38,7 +38,7 @@ def _on_term(shape: TermShape, body: Callable[[Sql], Sql]) -> TermLowering:
 
 
 def _on_literal_suffix(body: Callable[[Sql], Sql]) -> Callable[[Sql], Sql]:
-    """Build a function of literals; `body` gets the text after the closing quote; NULL for other terms."""
+    """Build a function that applies `body` to a literal's text after the closing quote; NULL for other terms."""
     return lambda term: F.when(is_literal(term), body(literal_suffix(term)))
 
 

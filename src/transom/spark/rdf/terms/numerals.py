@@ -45,7 +45,7 @@ def decimal_text(units: Sql, scale: int = PLACES) -> Sql:
     filled = F.when(F.length(size) <= scale, F.lpad(size, scale + 1, "0")).otherwise(size)
 
     def format_digits(digits: Sql) -> Sql:
-        """Format the decimal from the digits of its absolute value, of which there are more than `scale`."""
+        """Format the decimal from its digits without sign; the last `scale` of them are decimal places."""
         decimals = F.rtrim(F.substring(digits, F.length(digits) - F.lit(scale - 1), F.lit(scale)), F.lit("0"))
         integer = F.substring(digits, F.lit(1), F.length(digits) - F.lit(scale))
         separator = F.when(decimals == "", F.lit("")).otherwise(F.lit("."))
@@ -118,7 +118,7 @@ def _sign_text(value: Sql) -> Sql:
 
 
 def shortest_digits(value: Sql, single: Sql) -> Sql:
-    """The fewest digits that parse to the same float, with the first digit's power of ten.
+    """The fewest digits that parse to the same float (`single`: 32-bit), and the power of ten of the first digit.
 
     `single` is true for 32-bit floats.
     """
@@ -166,10 +166,10 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
     most = F.when(single, F.least(F.lit(_SINGLE_DIGITS), length)).otherwise(length)
 
     def candidates(count: Sql) -> Sql:
-        """Round the float to `count` digits; return the nearest text and, for 64-bit floats, the next one."""
+        """Round the float to `count` digits, as texts: the nearest and, for 64 bits, the other neighbour."""
 
         def nearest_two(quotient: Sql, unit: Sql, remainder: Sql) -> Sql:
-            """Build Java's digits, divided by `unit`, as texts: to nearest and, for 64 bits, the other way."""
+            """Spell Java's digits / `unit` as an array: rounded to nearest and, for 64 bits, also the other way."""
             up = (remainder * F.lit(2) > unit) | ((remainder * F.lit(2) == unit) & (quotient % F.lit(2) == F.lit(1)))
             nearest = F.when(up, quotient + F.lit(1)).otherwise(quotient)
             second_nearest = F.when(up, quotient).otherwise(quotient + F.lit(1))
@@ -189,7 +189,7 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
         )
 
     def parses_to_float(text: Sql) -> Sql:
-        """Whether a string parses to the float `size`, as a 32-bit float if `single`."""
+        """Whether a text parses to the enclosing function's float `size`, as a 32-bit float if `single`."""
         read = text.try_cast("double")
         return F.when(single, read.cast("float").cast("double")).otherwise(read) == size
 

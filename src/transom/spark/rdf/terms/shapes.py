@@ -140,7 +140,7 @@ class ShapedTerm:
                 return self.text()
 
     def _bind(self, body: Callable[[Sql], Sql]) -> Sql:
-        """Apply `body` to the SQL expression of the value, as a lambda variable unless it is cheap to repeat."""
+        """Apply `body` to the value's SQL expression; a long expression is first bound to a lambda variable."""
         return body(self.column) if self.is_short else let([self.column], body)
 
 

@@ -21,7 +21,7 @@ _IRI = r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\z"
 
 
 def _text_struct(column: Sql) -> ShapedTerm:
-    """Wrap SQL for a parsed string (text and language) as a ShapedTerm: SQL and its representation."""
+    """Wrap an SQL struct of text and language as a ShapedTerm, that is SQL marked as a parsed string."""
     return ShapedTerm(TermShape.TEXT, column)
 
 
@@ -96,7 +96,7 @@ def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTer
 
 
 def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, ShapedTerm], ShapedTerm]:
-    """Build STRBEFORE or STRAFTER: `part` cuts a string, given the separator and its position, from 1.
+    """Build STRBEFORE or STRAFTER; `part(text, separator, position)` cuts the text where the separator begins.
 
     `part` cuts a string, from the separator and the number of the character where it begins.
     """
@@ -111,7 +111,7 @@ def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, Sha
             return F.when(_are_compatible(first, second), F.when(position > 0, result).when(position == 0, missing))
 
         def located(first: Sql, second: Sql) -> Sql:
-            """Find the second string in the first, and cut the first there."""
+            """Find the string `second` in `first`, and return the part of `first` before or after it."""
             return let([first, second, F.position(second["s"], first["s"])], take_part)
 
         return _text_struct(let([left.text(), right.text()], located))

@@ -85,7 +85,7 @@ def _validated_instant(
     shape: Sql,
     has_day: Sql,
 ) -> Sql:
-    """Build the struct of an instant from its parts; NULL if there is no such day or time.
+    """Build an instant struct from its parts; NULL if no such day or time exists or `shape` is false.
 
     It is also NULL if `shape` is false: if the parts do not fit the datatype.
 
@@ -101,7 +101,7 @@ def _validated_instant(
 
 
 def _instant_struct(cycles: Sql, date: Sql, hour: Sql, minute: Sql, second: Sql, nano: Sql, zone: Sql) -> Sql:
-    """Build the struct of an instant: parts and nanoseconds since 1970; `cycles` are years to add to `date`.
+    """Build an instant's struct: fields and nanoseconds since 1970; add `cycles` years, a multiple of 400.
 
     `cycles` is the number of years to add to `date`, which Spark's dates cannot reach.
     """
@@ -137,7 +137,7 @@ def read_duration(text: Sql, suffix: Sql) -> Sql:
 
 
 def _duration_of_groups(groups: Sql, suffix: Sql) -> Sql:
-    """Build the struct of a duration from the groups of a match; NULL if they do not fit the datatype in `suffix`."""
+    """Build a duration struct from regex groups; NULL if these do not fit the datatype in `suffix`."""
     sign, years, months, days, clock, hours, minutes, seconds = (F.get(groups, F.lit(n)) for n in range(8))
 
     def count(text: Sql) -> Sql:

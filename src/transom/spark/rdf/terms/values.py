@@ -85,7 +85,7 @@ def value_struct(
     s: Sql | str | None = None,
     l: Sql | str | None = None,  # noqa: E741 - the language
 ) -> Sql:
-    """Build a parsed value, an SQL struct: its class, number (`k`, `n`, `f`), string `s` and language `l`.
+    """Build a parsed value as a struct: class, kind `k`, exact `n`, float `f`, string `s`, language `l`.
 
     It holds the class of the value, the kind of number `k`, the exact number `n`, the float `f`, the string `s` and the
     language `l`.
@@ -220,7 +220,7 @@ def number_value(text: Sql, suffix: Sql) -> Sql:
 
 
 def _number_of_kind(text: Sql, suffix: Sql, kind: Sql) -> Sql:
-    """Parse a number's text to a number struct of `kind`; NULL if it is invalid.
+    """Parse a number's text to a number struct of `kind`; NULL if invalid or outside the range of type `suffix`.
 
     `suffix` gives the range of an integer.
     """
