@@ -100,7 +100,7 @@ class PlannedQuery(Compiled):
         return reach(self.optimized, changing)
 
     def spark_state(self, kernel: KernelMode = "auto") -> StateBound:
-        """Return the bound, in rows, on the total state of the Spark plan; `kernel` off: without Java kernel.
+        """Return the bound, in rows, on all state of the Spark plan, which uses the Java kernel unless `kernel` is off.
 
         Args:
             kernel: Whether the plan uses the kernel: auto and on say yes, off says no.
@@ -180,7 +180,7 @@ class PlannedQuery(Compiled):
         user_sources: Collection[str] | None = (),
         answers: Collection[str] = (),
     ) -> PhysicalNode:
-        """Return the plan for Spark; raise Unsupported, with a position in the text, if Spark cannot run it.
+        """Return the Spark plan as a tree of physical nodes; raise Unsupported if Spark cannot run the query.
 
         Args:
             start: The first tick.

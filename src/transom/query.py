@@ -203,7 +203,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> AnswerType:
-        """Answer the query over recorded rows with the reference engine, without Spark.
+        """Answer the query over `inputs`, else the catalog's recorded rows, with the Python reference engine.
 
         Rows beyond a `max_speed` and messages of RDF that cannot be read give a `RejectedWarning`. The messages are
         also in `rejected` of the answer.
@@ -255,7 +255,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> Any:
-        """Return the input of the reference engine: the rows of all sources, checked and in order.
+        """Return the rows of all sources, checked and in order, as the object the reference engine reads.
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a

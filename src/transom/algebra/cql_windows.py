@@ -33,7 +33,7 @@ DISTANCE = Coordinate.DISTANCE
 
 
 def last_rows_window(input: Stream, count: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """Build CQL's window `[PARTITION BY key ROWS count SLIDE slide]` of the last `count` rows per key (C18).
+    """Build CQL's `[PARTITION BY key ROWS count SLIDE slide]`; `tags` adds columns `tick` or `index` (C18).
 
     `slide` is in rows; `tags` are tick or index columns to add.
     """
@@ -42,7 +42,7 @@ def last_rows_window(input: Stream, count: int, slide: int = 1, key: Attributes 
 
 
 def recent_window(input: Stream, past: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """Build CQL's window `[PARTITION BY key RANGE past SLIDE slide]`: per key, ticks now-past to now (C1, C17).
+    """Build CQL's `[PARTITION BY key RANGE past SLIDE slide]`; `tags` adds columns `tick`, `index` (C1, C17).
 
     `past` and `slide` are in ticks; `tags` are tick or index columns to add.
     """
@@ -50,7 +50,7 @@ def recent_window(input: Stream, past: int, slide: int = 1, key: Attributes = ()
 
 
 def unbounded_window(input: Stream, slide: Every | None = None, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """Build CQL's window `[UNBOUNDED]`, which holds all rows of a key that have arrived so far.
+    """Build `[UNBOUNDED]`, the window of all rows so far (per `key`), at each `slide` or (None) at each arrival.
 
     A window is created at each `slide` or, if that is None, at each arrival; `tags` are tick or index columns to add.
     """
@@ -65,7 +65,7 @@ def region_window(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """Build CQL's window `RANGE BY region`, which holds the rows of a key whose position is in a region.
+    """Build CQL's window `RANGE BY region`: the rows in a region per `key`, at each `slide` (None: each row).
 
     A window is created at each `slide` or, if that is None, at each arrival; `tags` are tick or index columns to add.
     """
@@ -109,7 +109,7 @@ def distance_window(
 def recent_window_by_distance(
     input: Stream, position: Position, past: int, step: int, key: Attributes = (), tags: Attributes = ()
 ) -> Window:
-    """Build CQL's window of the last `past` ticks, created each time an object has moved `step` micrometres (C15).
+    """Build CQL's window of the last `past` ticks, at every `step` micrometres that an object (`key`) moves (C15).
 
     An object is a `key`, and `position` its coordinates; `tags` are tick or index columns to add.
     """

@@ -32,7 +32,7 @@ def build_tree(
     remark: Callable[[Any], Mapping[str, Any]] | None = None,
     role: str = "",
 ) -> TreeNode:
-    """Convert a plan or syntax tree to a TreeNode tree for display; `is_node` tells child nodes from details.
+    """Convert a plan or syntax tree to a display tree; `is_node` tells nodes from details, `remark` adds notes.
 
     `is_node` tells children from details, and `role` is the field of the parent that holds the root. `remark` gives the
     remarks of a node.
@@ -93,7 +93,7 @@ def render_tree(tree: TreeNode, format: str, *, roles: bool = False) -> str:
 
 
 def as_text(tree: TreeNode, *, roles: bool = False) -> str:
-    """Format a tree as indented lines, with remarks after `--`.
+    """Format a plan tree as indented lines; `roles` writes the parent's field name before each node.
 
     With `roles`, each node comes after the name of the parent's field that holds it.
     """

@@ -81,12 +81,12 @@ class PeriodRange(Record):
 
     @property
     def width(self) -> int:
-        """The most ticks that the range can contain; days and months differ in length."""
+        """The largest number of ticks in the range, since calendar days and months differ in length."""
         return self.days.longest(self.unit, max(0, self.past - self.until))
 
     @property
     def reach(self) -> int:
-        """The most ticks from the start of the range to the boundary at which the window is created."""
+        """The most ticks from the range's start to the boundary of a day, week or month that creates the window."""
         return self.days.longest(self.unit, self.past)
 
     def __str__(self) -> str:

@@ -296,7 +296,7 @@ class RelationJoin(Windows):
     natural: bool = False
 
     def __post_init__(self) -> None:
-        """Raise PlanError for a mark join (adds a match flag), an invalid predicate, a non-RDF natural join."""
+        """Raise PlanError for a mark join (adds a flag), an invalid predicate or a natural join without RDF."""
         if self.join_type is JoinType.MARK:
             raise PlanError("a relation has no column for the mark of a mark join")
         if self.natural and not (holds_terms(self.left) and holds_terms(self.right)):

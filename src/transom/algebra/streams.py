@@ -158,7 +158,7 @@ class RStream(Stream):
 
     @property
     def schema(self) -> Schema:
-        """The columns of the windows, unchanged."""
+        """The schema of the output stream: the columns of the input windows, unchanged."""
         return self.input.schema
 
 

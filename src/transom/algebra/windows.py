@@ -132,7 +132,7 @@ class Bound(Record):
     offset: int
 
     def __post_init__(self) -> None:
-        """Raise PlanError unless the step is at least 1."""
+        """Raise PlanError unless `step`, to whose multiples the base of the bound is rounded, is at least 1."""
         if self.step < 1:
             raise PlanError("a bound needs a step of at least 1")
 
@@ -323,7 +323,7 @@ def _slides_by_tick(slide: Slide) -> bool:
 
 
 def time_window(input: Stream, past: int, until: int, slide: int, tags: tuple[Attribute, ...] = ()) -> Window:
-    """Build SNEEql's time window `[FROM NOW-past TO NOW-until SLIDE slide]`, in ticks (C1).
+    """Build SNEEql's window FROM NOW-past TO NOW-until SLIDE slide, in ticks; `tags`: tick or index columns.
 
     `tags` are tick or index columns to add.
     """
@@ -332,7 +332,7 @@ def time_window(input: Stream, past: int, until: int, slide: int, tags: tuple[At
 
 
 def row_window(input: Stream, past: int, until: int, slide: int, tags: tuple[Attribute, ...] = ()) -> Window:
-    """Build SNEEql's window `[FROM NOW-past TO NOW-until SLIDE slide ROWS]`, in rows (S6).
+    """Build SNEEql's row window `[FROM NOW-past TO NOW-until SLIDE slide ROWS]`; `tags`: tick or index columns.
 
     `tags` are tick or index columns to add.
     """

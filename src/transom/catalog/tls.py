@@ -88,7 +88,7 @@ def client_context(tls: Tls | None) -> ssl.SSLContext:
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """Create the SSL context for incoming connections; with `ca`, clients need a certificate issued by it."""
+    """Create the SSL context for incoming connections; if `tls.ca` is set, clients need a certificate issued by it."""
     tls.check()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2

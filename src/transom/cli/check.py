@@ -118,7 +118,7 @@ class Totals:
         print_error(error)
 
     def finish(self, queries: int) -> None:
-        """Print the totals of several queries, and exit with their exit code unless it is 0."""
+        """Print how many of several queries had each outcome; then exit with the highest exit code unless it is 0."""
         if queries > 1:
             parts = (f"{count} {outcome}" for outcome, count in self.counts.items() if count)
             remark(f"{queries} queries: {', '.join(parts)}")

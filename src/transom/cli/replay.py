@@ -241,7 +241,7 @@ def report_checks(checks: Iterable[CheckResult], part_name: str) -> bool:
 
 
 def speed_limit_message(extent: str, balance: Balance | None) -> str:
-    """Return a line with the row counts of an extent that has a speed limit, or that they are not known."""
+    """Return a line with the row counts of an extent that has a `max_speed`; None as `balance` means not known."""
     if balance is None:
         return f"{extent}: not known how many rows are beyond its max_speed, as Spark did not report it"
     return f"{extent}: {balance}"

@@ -154,7 +154,7 @@ def run_options(**options: Any) -> RunOptions:
 def start_run(
     query: Query[Any], master: str | None, options: RunOptions, beginning: Beginning | None = None
 ) -> Running:
-    """Start a query live on a Spark `master`, answering from `beginning` on; print warnings and what runs it."""
+    """Start a query live on a Spark `master`, answering from `beginning` on; print warnings and the kernel used."""
     from transom.runtime.beginning import beginning_line, start_at
     from transom.runtime.start import start_query
 
@@ -176,7 +176,7 @@ def start_run(
 
 
 def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] = ("rows", "out")) -> None:
-    """Watch a query until it ends or `stop` is requested, then print its totals with the words in `flow`.
+    """Wait until a query ends or `stop` is requested, then print its totals; `flow` names its input and output.
 
     `flow` are the words for its input and output. Raises Interrupted if the query was stopped and must finish.
     """

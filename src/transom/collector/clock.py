@@ -29,7 +29,7 @@ class ClockWatch:
     def __init__(
         self, extent: Extent, log: LogWriter, calendar: Calendar, counts: Counter[str], *, usual_lead: int = 0
     ) -> None:
-        """Watch whether a log is over `usual_lead` ticks ahead of the clock; `counts` counts the gaps."""
+        """Watch whether a log is over `usual_lead` ticks ahead of the clock; gaps in the data are added to `counts`."""
         self.extent = extent
         self.log = log
         self.calendar = calendar

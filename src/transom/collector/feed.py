@@ -67,7 +67,7 @@ class Feed:
         token: str | None,
         on_logged: Callable[[], None] | None = None,
     ) -> RejectError | None:
-        """Queue a message for the log; return why it was rejected, or None if it was accepted.
+        """Queue a message for the log; return why it was rejected, or None; `token` identifies a message sent again.
 
         `envelope` has the attributes outside the payload, or the reason why they are invalid. `on_logged` is called
         when the message is in the log. A message without it, which nobody would redeliver, is dropped if the queue is
@@ -98,7 +98,7 @@ class Feed:
     def _queue_records(
         self, decoded: list[DecodedRow] | RejectError, raw: bytes, origin: str, token: str | None, arrival: datetime
     ) -> RejectError | None:
-        """Queue the rows of a message for the log; return the first rejection of a row, or None.
+        """Queue a message's rows, or its rejection, for the log; return the first rejection, None without one.
 
         `token` identifies the message `raw`, which comes from the sender `origin`.
         """
@@ -198,7 +198,7 @@ class Feed:
 def _rejected_record(
     rejection: RejectError, tick: int | None, raw: bytes, origin: str, token: str | None, arrival: datetime
 ) -> LogRecord:
-    """Build the dead letter of a rejected message; `tick` is None if the message could not be decoded.
+    """Build the dead letter of message `raw`; `tick` is None if it was not decoded; `token` identifies the message.
 
     `token` identifies the message `raw`, which comes from the sender `origin`.
     """

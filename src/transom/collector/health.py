@@ -40,7 +40,7 @@ class Health:
         self.fail(error)
 
     def report(self, problem: str | None, resolved: str = "goes on") -> None:
-        """Record that the log can be written; call `notify` if the source's `problem` is new, changed or over."""
+        """Record that the log is writable and the source has a `problem` (None: none); notify only of changes."""
         self.failed = False
         self._report(problem, resolved)
 

@@ -201,7 +201,7 @@ class Poller:
             self._skips_left[index] = min(2**excess_failures, MAX_BACKOFF)
 
     def _note_refusal(self, index: int, error: Exception, detail: str) -> None:
-        """If `error` is a device's refusal of credentials, show `detail` to the operator until the device answers."""
+        """If a device's `error` refuses the credentials, show `detail` for connection `index` until it answers."""
         if _is_refusal(error):
             self._refusals[index] = f"{self.connections[index].devices[0].address}: {detail}"
 

@@ -43,7 +43,7 @@ def gather_composed_inputs(
 
 
 def _with_answers(inner: Mapping[str, ComposedSource], catalog: Catalog, inputs: Inputs) -> Inputs:
-    """Evaluate each inner query once, in dependency order, and add its answer to `inputs` as a stream of its name.
+    """Evaluate the queries in `inner`, by source, in order; return `inputs` with each answer as a stream.
 
     Warns about rejected rows.
     """

@@ -26,7 +26,7 @@ def with_cells(frame: DataFrame, delimiter: str = ",") -> DataFrame:
         return (index % 2 == 1) | doubled | (closed & opens)
 
     def unquote(part: Column, index: Column) -> Column:
-        """Return a part of a CSV line that was split at quotes; delimiters outside quotes become CELL_SEPARATOR."""
+        """Return part number `index` of a CSV line split at quotes; unquoted delimiters become CELL_SEPARATOR."""
         doubled = (part == "") & (index > 0) & (index < last)
         return F.when(index % 2 == 1, part).when(doubled, F.lit('"')).otherwise(_mark_cells(part, index == 0, mark))
 

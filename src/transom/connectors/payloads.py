@@ -57,7 +57,7 @@ class MessageReader:
         payload: Payload,
         columns: Sequence[str] = (),
     ) -> None:
-        """Create a decoder of the messages of a source.
+        """Create a decoder of messages of format `payload`; `fields` are pairs (attribute, path in a message).
 
         `payload` is their format, `fields` are pairs of attribute and path, `time` is the path of the time, and
         `columns` are the columns of CSV. Without a `time`, a message's arrival time applies.
@@ -142,7 +142,7 @@ class MessageReader:
         read: Callable[[object, Type], Value],
         text_names: Mapping[str, object] = {},
     ) -> Row:
-        """Convert values by attribute to a row, those in `text_names` from text; RejectError if one is unfit.
+        """Convert values to a row with `read`, or from text if in `text_names`; RejectError if one is unfit.
 
         Values are converted with `read`, or from text if the attribute is in `text_names`.
         """

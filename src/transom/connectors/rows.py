@@ -201,7 +201,7 @@ def _check_acquisition(extent: Extent, rows: Sequence[SourceRow]) -> None:
 
 
 def _tie_key(extent: Extent) -> Callable[[SourceRow], tuple[object, ...]]:
-    """Return the sort key for stream rows: tick, then site (sensor place), or `order` columns and all values."""
+    """Return a function from row to sort key: tick, then site (sensor place) or `order` columns, if any."""
     site_index = _site_index(extent)
     if site_index is not None and extent.sites:
         rank = {site: position for position, site in enumerate(extent.sites)}

@@ -116,7 +116,7 @@ def open_stream(
 def open_table(
     spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
 ) -> DataFrame:
-    """Read a stored table from its source as a DataFrame of rows and the ticks from which they are valid.
+    """Read a stored table as a DataFrame of rows, valid from tick `version`; `with_order` adds `row_order`.
 
     Its columns are the tick `version`, `c0`, ... and, if `with_order`, `row_order`. Relative paths start from `folder`.
     `is_version` is true in marker rows, one per version, because a version may be empty. A graph has one version, and

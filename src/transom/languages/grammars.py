@@ -49,7 +49,7 @@ def save(language: str, file: BinaryIO) -> None:
 
 
 def key(language: str) -> str:
-    """Return the first line that up-to-date parse tables have: the Lark version and a hash of the grammar."""
+    """Return the header line that up-to-date parse tables of a language have: Lark version and grammar hash."""
     return f"lark {lark.__version__} grammar {sha256(_grammar(language).encode()).hexdigest()}"
 
 

@@ -117,7 +117,7 @@ class _GrammarLexer(Lexer):
 
     @staticmethod
     def _called(kind: TokenType, text: str, end: int) -> TokenType:
-        """Return the type of a token: a name before an opening parenthesis is a function, others keep `kind`."""
+        """Return `kind`, or Name.Function for a name at whose `end` in `text` a parenthesis opens."""
         return Name.Function if kind is Name and text[end : end + 1] == "(" else kind
 
 

@@ -148,7 +148,7 @@ class _QueryExtents:
         return StreamProject(plan, self.declared_columns(extent, plan, schema))  # type: ignore[arg-type]
 
     def inline_inner_queries(self, plan: RdfPlanType) -> RdfPlanType:
-        """In an RDF plan, replace sources defined by queries or templates by operators that hold their plans."""
+        """Replace, in an RDF plan, each source defined by a query or template by an operator with its plan."""
         return rewrite_composed(plan, self._composed_source)
 
     def _composed_source(self, op: Operator) -> Operator:
@@ -178,7 +178,7 @@ class _QueryExtents:
         return RowStatements(rdf_extent.name, STATEMENT, InnerQuery(stream), subject, template.predicates)
 
     def _nested(self, extent: Extent) -> _QueryExtents:
-        """Return the resolver for sources in a source's query; raises CatalogError if a source reads itself.
+        """Return a resolver for the sources that an extent's query reads; CatalogError if it reads its own answer.
 
         Raises CatalogError also if queries are nested too deeply.
         """
@@ -199,7 +199,7 @@ class _QueryExtents:
 
     @staticmethod
     def declared_columns(extent: Extent, plan: Plan, schema: Schema) -> tuple[NamedExpression, ...]:
-        """Cast the columns of a query's plan to those of `schema`, in order; raises CatalogError if they do not fit."""
+        """Return casts of a plan's columns to `schema`, in order; raise CatalogError if they do not fit."""
         labels = [f"{a.label}:{a.type}" for a in plan.schema]
         if len(plan.schema) != len(schema):
             raise CatalogError(

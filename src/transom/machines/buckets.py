@@ -90,7 +90,7 @@ class Bucket:
         return min((wake for _, wake, _ in self._states.values() if wake is not None), default=None)
 
     def run(self, arrivals: Iterable[tuple[int, InputRow]], closed: int | None) -> Iterator[tuple[Row, TimedEmission]]:
-        """Feed (tick, row) inputs to the state machines of their keys and yield (key, emission) up to tick `closed`.
+        """Feed (tick, row) to the machines of their keys; yield (key, emission) up to `closed` (None: input ended).
 
         If `closed` is None, the input has ended: the emissions go up to the tick `until` of the specification.
         """
@@ -115,7 +115,7 @@ class Bucket:
     def _run(
         self, identity: Any, key: Row, ticks: dict[int, list[Row]], end: int | None
     ) -> Iterator[tuple[Row, TimedEmission]]:
-        """Run a key's machine over its rows and to tick `end`, yield (key, emission); save or drop its state.
+        """Run a key's machine over new rows and to tick `end`; yield (key, emission); save or drop the state.
 
         `ticks` has the key's new rows by tick.
         """

@@ -30,5 +30,5 @@ def rows_of_sides(bags: Iterable[Mapping[Row, int]]) -> Iterator[StateEntry]:
 
 
 def listed(entry: StateEntry, key: Any = None) -> list[Any]:
-    """Return a state entry as a list that begins with its key, or with None if Spark holds the state's key."""
+    """Return the values of a state entry as a list after `key`, which is None if Spark holds the key."""
     return [key, *entry]

@@ -41,7 +41,7 @@ class PathClosureMachine:
         return self.edges.total() + self.nodes.total()
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes of the graph, and yield every pair of terms that becomes connected or disconnected.
+        """Apply changes (side, count, row) of a graph; yield (PAIR, 1 or -1, (start, end)) per pair (dis)connected.
 
         An input is (side, count, edge or statement), an output (PAIR, 1 or -1, (start, end)). Raises ValueError if a
         row is retracted that was never added.
@@ -68,7 +68,7 @@ class PathClosureMachine:
         yield from ((PAIR, pairs[row], row) for row in sorted(pairs, key=row_key) if pairs[row])
 
     def _affected_starts(self, before: tuple[set[Row], set[Row]], after: tuple[set[Row], set[Row]]) -> set[str]:
-        """Return the terms whose outgoing paths may have changed in a tick.
+        """Return the terms where changed paths may start, given (edges, terms) before and after a tick.
 
         `before` and `after` have the edges and terms before and after it.
         """
@@ -81,7 +81,7 @@ class PathClosureMachine:
         return starts if self.start is None else starts & {self.start}
 
     def _end_terms(self, start: str, successors: Adjacency, nodes: set[Row]) -> set[str]:
-        """Return the terms at which paths from `start` end.
+        """Return the terms at which paths from `start` end, with `start` itself if it is in `nodes`.
 
         With a path of length zero that is also `start`, if it is one of `nodes`.
         """
@@ -99,7 +99,7 @@ class PathClosureMachine:
 
     @classmethod
     def load(cls, state: bytes, repeats: bool, start: str | None) -> PathClosureMachine:
-        """Restore the state of a property path from the bytes of `save`; other arguments are those of its creation."""
+        """Restore a property path (`repeats`: one or more edges; `start`: None for any term) from saved bytes."""
         machine = cls(repeats, start)
         for bag, rows in zip((machine.edges, machine.nodes), codec.load(cls.kind, state), strict=True):
             bag.update({codec.unpack(row): count for row, count in rows})

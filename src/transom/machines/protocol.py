@@ -118,7 +118,7 @@ class RowNumberAdapter(_MachineAdapter[RowNumberMachine]):
     """Emits rows with their number in the stream, from 1."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Emit each row of a tick with its number in the stream, from 1."""
+        """Emit each row that arrives at a tick, with its index: its number in the whole stream, from 1."""
         for arrival in arrivals:
             for element in self.machine.take(tick, arrival.row):
                 yield Emission(1, True, element.index, element.row)
@@ -199,7 +199,7 @@ class ChangesAdapter(_MachineAdapter[DeltaJoin | JoinTree | MatchCounter | PathC
     """Emits changes of pairs (`seq` 1) and of left rows (`seq` 0); `number` is the signed count."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Apply a tick's changes to a join or path, and emit its output changes, after any window marker."""
+        """Apply a tick's row changes to a join or path machine; yield output changes, after any window marker."""
         if not all(a.present for a in arrivals):
             yield Emission(1, False, 0, None)
         for seq, count, row in self.machine.take([(a.side, a.sign, a.row) for a in arrivals if a.present]):

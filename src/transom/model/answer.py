@@ -153,7 +153,7 @@ class Answer:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
-        """Return the answer itself, since its inputs had only these ticks; only an RdfAnswer is cut to them.
+        """Return this answer unchanged, as its inputs already had only these ticks; RdfAnswer overrides it.
 
         Examples:
             >>> answer.clipped(1, 2) is answer
@@ -256,7 +256,7 @@ class Answer:
         return self.csv_lines(guard=guard, view=view) if form == "csv" else self.json_lines(view)
 
     def json_lines(self, view: View = WHOLE) -> Iterator[str]:
-        """Write the answer as JSON lines: an object per tagged tuple, or per window with the list of its tuples.
+        """Yield JSON lines: an object per stream row, with its tick, or per window, with the list of its rows.
 
         Examples:
             >>> next(answer.json_lines())

@@ -94,7 +94,7 @@ class LocalDays(Record):
         return self.table.number_of(unit, self.table.date_at(tick))
 
     def begin_of(self, unit: PeriodUnit, number: int) -> int:
-        """Return the tick with which day, week or month `number` begins; 0 is the one with 1970-01-01."""
+        """Return the tick at which day, week or month `number` begins; number 0 contains 1970-01-01."""
         return self.table.begin_of(self.table.first_date_of(unit, number))
 
     def longest(self, unit: PeriodUnit, count: int) -> int:
@@ -202,7 +202,7 @@ def _day_table(zone_name: str, length: int, epoch: datetime) -> DayTable:
 
 @lru_cache(maxsize=64)
 def _days_since_1970(zone_name: str) -> tuple[int, ...]:
-    """Return the first instant of each day in a time zone, in microseconds since 1970, from _FIRST_DATE on."""
+    """Return the instants, in microseconds since 1970, at which a zone's days begin; the first is _FIRST_DATE."""
     from zoneinfo import ZoneInfo
 
     zone = ZoneInfo(zone_name)

@@ -82,7 +82,7 @@ def _import(module: str, package: str) -> Any:
 
 
 def _array(arrow: Any, name: str, kind: Type, values: list[Any], clock: Calendar | None, terms: Terms) -> pyarrow.Array:
-    """The pyarrow column of values of one type; with a `clock`, values of type time become timestamps."""
+    """Build the pyarrow array of the column `name`; with a `clock` (a calendar), ticks become timestamps."""
     match kind:
         case Type.TIME if clock is not None:
             return _instants(arrow, name, values, clock)

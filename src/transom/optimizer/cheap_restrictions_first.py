@@ -46,7 +46,7 @@ def cost(expression: Expression) -> int:
 
 
 def cost_of_part(part: Expression) -> int:
-    """Estimated cost of one node of a condition, without its operands."""
+    """Estimate the relative cost of one node of a condition, without its operands; 0 unless it is spatial."""
     match part:
         case InRegion(region=region):
             return cost_of_region(region)

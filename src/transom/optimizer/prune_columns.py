@@ -59,7 +59,7 @@ def expressions_read_by(aggregate: Aggregate | TrackAggregate) -> list[Expressio
 
 
 def narrow_windows(windows: Windows, needed: Set[Attribute], *, in_product: bool = False) -> Windows:
-    """Drop a relation's columns not in `needed`; tables and projections only `in_product` (below a join or product).
+    """Drop columns not in `needed` from a plan; from tables and projections only below a join (`in_product`).
 
     A table or projection is narrowed only with `in_product`: below a product or join, which would repeat its columns.
     """

@@ -33,7 +33,7 @@ def relations_in_step(op: Operator, context: RuleContext) -> Operator | None:
 
 
 def tick_schedule(windows: Windows) -> tuple[int, int] | EveryPeriod | None:
-    """Return (step, first tick) of windows that are created once every step, or their calendar period; or None.
+    """Return (step, first tick) if windows are created at regular ticks, or their calendar period; else None.
 
     Windows of calendar periods return their slide.
     """

@@ -34,17 +34,17 @@ class EventTimeSlack:
     ticks: int
 
     def max_rows(self, op: Stream, span: int) -> Formula:
-        """Return an upper bound on a stream's rows in `span` ticks and in those the watermark may leave open."""
+        """Return an upper bound on a stream's rows in `span` ticks plus the ticks that late rows keep open."""
         return bounds.arrivals(op, span + self.ticks)
 
 
 def read_stream(extent: str) -> Decision:
-    """Return the decision to read the stream `extent` with Spark's own operators, without state."""
+    """Return the decision (executor, reason, state bound) that Spark itself reads `extent`, without state."""
     return Decision(Executor.NATIVE, "read", f"rows of {extent} with their tick as event time", ZERO)
 
 
 def read_table(extent: str) -> Decision:
-    """Return the decision to read the table `extent` with Spark's own operators, without state.
+    """Return the Decision (executor, reason, no state) to read the table `extent` with Spark's operators.
 
     All versions of the table are known in advance.
     """
@@ -71,7 +71,7 @@ def read_clock(why: str) -> Decision:
 
 
 def row_number(op: Stream, slack: EventTimeSlack, why: str) -> Decision:
-    """Return the decision to number a stream's rows in order, in a stateful machine.
+    """Return the Decision (executor, reason, state bound) to number a stream's rows; `why` is for `explain`.
 
     `why` is the reason that `explain` prints. The state bound includes the ticks that may be open at once (`slack`).
     """
@@ -92,7 +92,7 @@ def period_window() -> Decision:
 
 
 def row_window(op: Stream, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Return the planning decision that a stateful machine forms a count-based window from rows in order.
+    """Return the decision (executor, reason, state bound) to form count-based windows in a stateful machine.
 
     `held` bounds the rows of the current window. The state bound adds the rows of the ticks that may be open at once
     (`slack`).
@@ -114,7 +114,7 @@ def expand_windows(form: Form) -> Decision:
 def window_aggregate(
     op: WindowAggregation, form: Form, copies: int, schedule: Schedule | None, slack: EventTimeSlack
 ) -> tuple[bool, Decision]:
-    """Return whether Spark first aggregates panes (slices of windows), with the decision (reason, state bound).
+    """Return whether panes (slices of windows) are aggregated first, and the decision (reason, state bound).
 
     Returns True with the decision if panes are first. They are if rows are validity intervals (`form`) and in several
     windows (`copies`).
@@ -132,7 +132,7 @@ def window_aggregate(
 
 
 def sliding_aggregate(copies: int, state: Formula) -> Decision:
-    """Return the decision to compute grouped aggregates over sliding windows in the Java kernel.
+    """Return the decision to run sliding-window aggregation in the Java kernel; each row is in `copies` windows.
 
     Each row is in `copies` windows; `state` bounds the rows in state.
     """
@@ -159,7 +159,7 @@ def _pane_groups(op: WindowAggregation, schedule: Schedule, slack: EventTimeSlac
 
 
 def interval_join(state: Formula, static: bool, bucket_length: int, by_ranges: bool) -> tuple[JoinStrategy, Decision]:
-    """Decide how Spark joins rows by validity interval: with static data, by time ranges, or by time buckets.
+    """Return strategy and decision of an interval join: `static` input, else time ranges (`by_ranges`) or buckets.
 
     Returns the strategy with the decision. `static` means that one side is known in advance; `by_ranges` prefers time
     ranges to buckets of `bucket_length` ticks.
@@ -207,7 +207,7 @@ def keyed_interval_join(state: Formula) -> Decision:
 
 
 def window_product(state: Formula, has_equalities: bool) -> Decision:
-    """Return the decision to pair the rows of two inputs' windows in order, in a stateful machine.
+    """Return the decision to pair rows of two inputs' windows in a stateful machine, by key if `has_equalities`.
 
     `state` bounds its rows. Rows are paired by key if `has_equalities`, otherwise in one task.
     """
@@ -237,7 +237,7 @@ def interval_diff(op: Windows, schedule: Schedule, slack: EventTimeSlack, longes
 
 
 def window_diff(op: Windows, ordered: bool, several_per_tick: bool, slack: EventTimeSlack) -> Decision:
-    """Return the decision for ISTREAM or DSTREAM in a stateful machine that compares each window with the next.
+    """Return the decision to compute ISTREAM or DSTREAM by comparing successive windows in a stateful machine.
 
     The reasons can be that the query needs the order of changes (`ordered`), or that a tick may have several windows.
     """
@@ -251,7 +251,7 @@ def window_diff(op: Windows, ordered: bool, several_per_tick: bool, slack: Event
 
 
 def collect_windows(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Return the decision to collect each window's rows until the watermark closes its tick, natively in Spark.
+    """Return the decision to collect a window's rows in Spark until its tick closes; `slack`: ticks open at once.
 
     The state bound includes the ticks that may be open at once (`slack`).
     """
@@ -260,7 +260,7 @@ def collect_windows(op: Windows, slack: EventTimeSlack) -> Decision:
 
 
 def keyed_window(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Return the decision to build windows of up to `held` rows from each key's ordered rows in a machine.
+    """Return the Decision to build windows per key in a state machine; `held` bounds the rows of the windows.
 
     `held` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
     (`slack`).
@@ -272,7 +272,7 @@ def keyed_window(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
 
 
 def keyed_window_aggregate(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Return the decision to aggregate in the same stateful machine that builds the windows of each key.
+    """Return the decision (executor, reason, state bound) to aggregate in the machine that builds the windows.
 
     `held` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
     (`slack`).
@@ -283,7 +283,7 @@ def keyed_window_aggregate(op: Window, held: Formula, slack: EventTimeSlack) -> 
 
 
 def speed_limit(op: SpeedLimit, slack: EventTimeSlack) -> Decision:
-    """Return the decision (executor, reason, state bound) to reject rows above a speed limit, by key.
+    """Return the decision to reject rows above a speed limit, per key; `slack`: the ticks that may be open at once.
 
     The state bound includes the ticks that may be open at once (`slack`).
     """
@@ -312,7 +312,7 @@ def suppress_unchanged(op: SuppressUnchanged, slack: EventTimeSlack) -> Decision
 
 
 def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, checks: bool) -> Decision:
-    """Return the decision (executor, reason, state bound) to join changes incrementally; `how` names the join.
+    """Return the decision (executor, reason, state bound) to join changes; `sides` bound the rows of the inputs.
 
     `sides` bound the rows of the inputs. The join is by key if `keyed`. With `checks`, a second machine counts the
     matches of each left row that satisfy the condition.
@@ -339,7 +339,7 @@ def combine_relations(how: str, state: Formula, bucketed: bool) -> Decision:
 
 
 def per_window(op: Windows, slack: EventTimeSlack) -> Decision:
-    """Return the decision to process each window by itself with Spark's own operators, for example for DISTINCT.
+    """Return the decision to process each window on its own in Spark (as DISTINCT does); `slack`: ticks open at once.
 
     The state bound includes the ticks that may be open at once (`slack`).
     """

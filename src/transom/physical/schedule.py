@@ -26,7 +26,7 @@ class Schedule:
 
     @staticmethod
     def every_period(slide: EveryPeriod, start: int) -> Schedule:
-        """The schedule of all boundaries of calendar periods from tick `start` on."""
+        """Return a schedule of all boundaries of the calendar periods in `slide`, such as days, from `start`."""
         return Schedule((), slide.at_or_after(start), (slide,))
 
     @property
@@ -36,7 +36,7 @@ class Schedule:
 
     @property
     def clock_periods(self) -> tuple[int, ...]:
-        """Periods in ticks: each scheduled tick is a multiple of one, but some multiples are not scheduled."""
+        """Periods in ticks; their multiples include all scheduled ticks, for calendar slides also other ticks."""
         return (*self.periods, *(slide.days.table.stride for slide in self.calendars))
 
     @property
@@ -45,7 +45,7 @@ class Schedule:
         return min((*self.periods, *(slide.shortest for slide in self.calendars)))
 
     def merge(self, other: Schedule) -> Schedule:
-        """Combine two schedules for a product: the ticks of either, from the tick where both have begun (S8, S9)."""
+        """Combine the window schedules of two joined inputs: the ticks of either, once both have begun (S8, S9)."""
         periods = sorted({*self.periods, *other.periods})
         minimal_periods = tuple(
             period for period in periods if not any(period % divisor == 0 for divisor in periods if divisor < period)

@@ -41,13 +41,13 @@ def fit_number(value: Number) -> Number | None:
 def _arithmetic(
     exact: Callable[[Any, Any], Any], decimal: Callable[[Decimal, Decimal], Decimal]
 ) -> Callable[..., Value]:
-    """Build an SQL arithmetic function that returns NULL if the result is out of range.
+    """Build an SQL operation, NULL if out of range, from `exact` (integers, floats) and `decimal` functions.
 
     `exact` computes with integers and floats, `decimal` with decimals.
     """
 
     def compute(left: Any, right: Any) -> Any:
-        """Compute the result for two numbers of the same type; NULL if that type cannot hold it."""
+        """Apply the arithmetic operation to two numbers of one type; NULL if the result is out of its range."""
         return fit_number(decimal(left, right) if isinstance(left, Decimal) else exact(left, right))
 
     return compute

@@ -21,7 +21,7 @@ MANY_WINDOWS = 10_000
 
 
 def unchanged_windows(plan: Plan, inputs: Inputs) -> Iterator[tuple[int, int, int]]:
-    """For each window operator with many, mostly unchanged windows, yield (windows, rows, unchanged windows).
+    """Yield counts (windows, input rows, unchanged windows) per window operator with mostly unchanged windows.
 
     A row enters a time window once and leaves it once, so `n` rows change at most `2 * n` windows after the first one.
     """

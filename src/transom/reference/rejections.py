@@ -35,7 +35,7 @@ class Rejections:
         self._after_first[extent] = _rejected_after_first(op, accepted, rejected)
 
     def lines(self) -> Iterator[str]:
-        """Yield a line of row counts per source with rejected rows, and one if a first position seems wrong."""
+        """Yield row counts per source with rejected rows, and a warning if an object's first position seems wrong."""
         for extent, balance in self._balances.items():
             if not balance.rejected:
                 continue
@@ -54,7 +54,7 @@ class Rejections:
 
 
 def _rejected_after_first(op: SpeedLimit, accepted: Sequence[Element], rejected: Sequence[Element]) -> dict[Row, int]:
-    """Count, for each key, the rejected rows between its first accepted row and its second one.
+    """Count, per key, the rows that a speed limit rejected between the first and second row that it accepted.
 
     Rows without a position are left out, because a speed limit always accepts them.
     """

@@ -130,7 +130,7 @@ def track_aggregation(op: TrackAggregation, rows: Rows, scopes: ContextFactory) 
 def aggregate_over_window(
     op: WindowAggregation | TrackAggregation, rows: Sequence[Row], scopes: ContextFactory = row_contexts
 ) -> Rows:
-    """Compute one window's aggregates: one row, or one row per group, sorted by group.
+    """Aggregate one window to one row, or one per group, sorted by group; `scopes` wraps rows for evaluation.
 
     `scopes` wraps rows as evaluation contexts.
     """
@@ -138,7 +138,7 @@ def aggregate_over_window(
     scope = scopes(schema)
 
     def over(members: Sequence[Row]) -> Row:
-        """Compute all aggregates over the rows of the window or of one group."""
+        """Return the result row of all aggregates over `members`, the rows of the window or of one group."""
         return tuple(
             evaluate_track(a, schema, members)
             if isinstance(a, TrackAggregate)
@@ -184,7 +184,7 @@ def window_top_k(op: WindowTopK, rows: Rows, scopes: ContextFactory) -> Rows:
 
 
 def order_by(op: OrderBy, rows: Rows, scopes: ContextFactory) -> Rows:
-    """SPARQL ORDER BY: sort rows by the expressions of `op`, then by its tie columns (R16).
+    """SPARQL ORDER BY: return rows sorted by the keys of `op`, equal ones by its tie-breaking columns (R16).
 
     `scopes` wraps rows as evaluation contexts. See W3C 15.1.
     """
@@ -212,12 +212,12 @@ def slice(op: Slice, rows: Rows) -> Rows:
 
 
 def suppress_unchanged(op: SuppressUnchanged, windows: Sequence[Bag]) -> list[Bag]:
-    """Return the windows with a row that their key's previous window lacks, and the windows that end a key (C5)."""
+    """Keep windows with a row that is not in the previous window of the same key, and those ending a key (C5)."""
     return [w for before, w in with_previous_window(windows) if w.is_final or difference(w.rows, before)]
 
 
 def with_previous_window(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
-    """Pair each window with the rows of its key's previous window, or with no rows if it is the first."""
+    """Return a pair (rows of its key's previous window, window) per window; no rows for a key's first window."""
     previous: dict[tuple[object, ...], Rows] = {}
     pairs: list[tuple[Rows, Bag]] = []
     for window in windows:
@@ -228,7 +228,7 @@ def with_previous_window(windows: Sequence[Bag]) -> list[tuple[Rows, Bag]]:
 
 
 def window_merge(op: WindowMerge, windows: Sequence[Bag]) -> list[Bag]:
-    """Merge per-key windows: whenever a key gets a window, return the rows of every key's latest window (3.4)."""
+    """Merge per-key windows: whenever a key gets one, return all keys' latest windows as one window (3.4)."""
     return [Bag(tick, relation_at(tick, windows)) for tick in tick_union(windows, [])]
 
 
@@ -245,7 +245,7 @@ def at_every_instant(op: RelationOperator, left: Sequence[Bag], right: Sequence[
 
 
 def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: ContextFactory) -> Rows:
-    """Compute the rows of a join at one tick, of the join type of `op`.
+    """Join the rows of two relations at one tick, as op.join_type says; `scopes` wraps rows for conditions.
 
     They are pairs, for LEFT also NULL-padded left rows; for SEMI and ANTI left rows alone. `scopes` wraps rows as
     evaluation contexts.
@@ -268,7 +268,7 @@ def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: ContextFactor
 
 
 def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) -> Pairing:
-    """Build a function that merges two rows if their common columns agree (some not NULL if `overlap`), else None.
+    """Return a function that merges two rows; it gives None if common columns differ, or none is set (`overlap`).
 
     NULL agrees with any value. With `overlap`, both rows must have a value in some common column (W3C 18.5).
     """
@@ -347,7 +347,7 @@ def tick_cross_product(lefts: Sequence[Bag], rights: Sequence[Bag]) -> list[Bag]
 
 
 def current_windows(windows: Sequence[Bag]) -> Callable[[int], list[Bag]]:
-    """Return the function from a tick to its current windows: all windows of the last tick that had any, per key (S8).
+    """Return a function that gives, for a tick, each key's windows of the last tick that had any (S8).
 
     With several keys, every window of the last tick of its key; the final bag of a key counts only at its own tick. The
     current windows have the order of `windows`.
@@ -358,7 +358,7 @@ def current_windows(windows: Sequence[Bag]) -> Callable[[int], list[Bag]]:
     of_keys = [(sorted(by_tick), by_tick) for by_tick in by_key.values()]
 
     def at(tick: int) -> list[Bag]:
-        """Return each key's windows of the last tick up to `tick` that has any; final ones only at their own tick."""
+        """Return, per key, the windows of the last tick <= `tick` that has any; final ones only at their tick."""
         numbers: list[int] = []
         for ticks, by_tick in of_keys:
             past = bisect_right(ticks, tick)

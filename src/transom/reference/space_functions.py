@@ -12,7 +12,7 @@ from transom.model.types import Line, Point, wkb
 
 
 def position_of_measure(measure: int) -> Position:
-    """Return the geometry of distances: the globe for 0, else a plane of `measure` micrometres per unit.
+    """Return a Position for distances: a globe if `measure` is 0, else a plane of `measure` micrometres/unit.
 
     `measure` is 0 for the globe, else the micrometres per unit of a plane.
     """
@@ -55,7 +55,7 @@ def _within(first: Point, second: Point, limit: int, measure: int) -> bool | Non
 
 
 def _speed(first: Point, start_tick: int, second: Point, end_tick: int, measure: int, tick_length: int) -> float | None:
-    """SQL SPEED: the speed in km/h from a point at a tick to another; NULL for equal ticks or an invalid point.
+    """SQL SPEED in km/h between points at two ticks; `measure` 0: globe; NULL for equal ticks or a bad point.
 
     `measure` is 0 for the globe; a tick has `tick_length` microseconds.
     """
@@ -66,7 +66,7 @@ def _speed(first: Point, start_tick: int, second: Point, end_tick: int, measure:
 
 
 def _heading(first: Point, second: Point, measure: int) -> float | None:
-    """SQL HEADING: the direction from a point to another, in degrees from north; NULL if equal or invalid.
+    """SQL HEADING: degrees from north, between points; `measure` 0 means globe; NULL if equal or invalid.
 
     `measure` is 0 for the globe.
     """

@@ -58,7 +58,7 @@ def speed_limit(op: SpeedLimit, elements: Sequence[Element]) -> tuple[list[Eleme
 
 
 def r_stream(windows: Sequence[Bag]) -> list[Element]:
-    """RSTREAM: the rows of every window, in order of windows, at its tick and numbered from 1 (Figure 8)."""
+    """RSTREAM: the rows of every window, in order of windows, each at its window's tick; numbered from 1 (Figure 8)."""
     return stream_of_batches([(w.tick, w.rows) for w in windows])
 
 

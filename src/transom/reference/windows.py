@@ -175,7 +175,7 @@ def position_elements(
 
 
 def element_position(op: Window, element: Element) -> tuple[float, float] | None:
-    """The coordinates of an element; None if they are missing or invalid, or if the window reads no positions."""
+    """Return an element's (x, y) position; None if it is missing, invalid, or not read by the window `op`."""
     if op.position is None:
         return None
     return op.position.point(*(element.row[op.input.schema.position(a)] for a in op.position_columns))
@@ -184,7 +184,7 @@ def element_position(op: Window, element: Element) -> tuple[float, float] | None
 def slide_events(
     op: Window, elements: Sequence[PositionedElement], inputs: Inputs
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return the tick at which each window over a key's elements is created, and the coordinates' values then.
+    """Return (tick, coordinate values then) for each window over the elements of a key, in order of creation.
 
     On the tick coordinate there is a window at every boundary, with or without arrivals (S5, S22), for a key from its
     first element on (C14). On the index coordinate there is a window when the row of that number arrives, at its tick
@@ -222,7 +222,7 @@ def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> Coordinat
 def boundary_crossings(
     coordinate: Coordinate, step: int, first: int, instants: Sequence[int], elements: Sequence[PositionedElement]
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return (tick, coordinate values) where index or distance passes a boundary, rounded down to it (C12).
+    """Return (tick, coordinate values) where row number or distance passes `first` + n * `step` (C12).
 
     The boundaries are `first` + n * `step`; there is at most one event at each of the `instants`.
     """
@@ -240,7 +240,7 @@ def boundary_crossings(
 def change_ticks(
     op: Window, elements: Sequence[PositionedElement], ticks: Sequence[int]
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return the slide events for the `ticks` at which the set of elements in range changes (C28)."""
+    """Return (tick, coordinate values then) for those `ticks` at which the window's elements change (C28)."""
     events: list[tuple[int, CoordinateValues]] = []
     before: list[int] = []
     for now in ticks:
@@ -253,12 +253,12 @@ def change_ticks(
 
 
 def is_in_window(window_range: Range, element: PositionedElement, at: CoordinateValues) -> bool:
-    """Whether an element had arrived and was in range when a window was created with the coordinate values `at`."""
+    """Whether an element belongs to the window created at the coordinates `at`: already arrived and in range."""
     return element.at[TICK] <= at[TICK] and element.at[INDEX] <= at[INDEX] and in_range(window_range, element, at)
 
 
 def in_range(window_range: Range, element: PositionedElement, at: CoordinateValues) -> bool:
-    """Whether an element is in a range: in its region, or between its bounds (inclusive), whose NOW is `at`."""
+    """Whether an element is in `window_range`; a range with bounds is relative to the NOW values in `at`."""
     match window_range:
         case CoordinateRange(coordinate=coordinate, low=low, high=high):
             return low.at(at[coordinate]) <= element.at[coordinate] <= high.at(at[coordinate])

@@ -51,7 +51,7 @@ class RowAccounts:
         """The counts of this run's last micro-batch, which may not be committed, and of those before it."""
 
     def progress(self) -> Progress:
-        """Return the row counts of a run that has read nothing yet, with those from before this start."""
+        """Return the row counts at this start of a run, before it reads a row: those of its earlier starts."""
         record = self._record
         return Progress(earlier=record.earlier, counted_from=record.first, uncounted=record.uncounted)
 
@@ -150,7 +150,7 @@ class RowAccounts:
 
 
 def _span(begins: Mapping[str, int], ends: Mapping[str, int]) -> int:
-    """Return the number of offsets of a topic between two positions by partition; a new partition begins at 0."""
+    """Return the number of Kafka offsets from `begins` to `ends`, each by partition; a new partition begins at 0."""
     return sum(end - begins.get(partition, 0) for partition, end in ends.items())
 
 

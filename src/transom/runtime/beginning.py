@@ -60,7 +60,7 @@ class Reaching(Plannable, Protocol):
 
     @property
     def optimized(self) -> Any:
-        """The algebra of the query after the optimizer."""
+        """The optimized algebra plan of the query; its class depends on the query's language and form."""
         ...
 
     @property
@@ -118,7 +118,7 @@ def resolve(
     beginning: Beginning,
     user_sources: Sequence[str] = (),
 ) -> RunOptions:
-    """Return the options with first tick to read (`start`) and to answer (`since`), by --since or --after.
+    """Return `options` with the first tick to read and the first to answer, by --since, --after or the checkpoint.
 
     A run that resumes keeps what its checkpoint records, and so does one whose checkpoint was rebuilt. `user_sources`
     are the names of the sources that the caller opens.
@@ -153,7 +153,7 @@ def resolve(
 
 
 def check_beginning(query: Reaching, option: str, *, index: bool, handover: bool) -> int:
-    """Return how many ticks of earlier rows `option`, such as --since, needs; UsageError if it is not possible.
+    """Return how many ticks of earlier rows `option`, such as --since, needs; UsageError if it is not allowed.
 
     `option` asks for it, `index` says whether tuples are numbered, `handover` whether the answer continues another one.
     """
@@ -188,12 +188,12 @@ def _from(options: RunOptions, ticks: int, handover: Handover) -> RunOptions:
 
 
 def _recorded(options: RunOptions, recorded: tuple[int, int | None]) -> RunOptions:
-    """Return the options with `start` and `since` (first ticks of rows and of answers) recorded in a checkpoint."""
+    """Return the options with the pair `recorded` in a checkpoint: first tick of rows, first tick of answers."""
     return replace(options, start=recorded[0], since=recorded[1])
 
 
 def recorded_beginning(folder: Path) -> tuple[int, int | None] | None:
-    """Return a checkpoint's first ticks of rows and of answers (None: not set); None without a valid record."""
+    """Return a checkpoint's first ticks of input rows and of answers (None: not set); None without a record."""
     try:
         recorded: Any = json.loads((folder / PLAN_FILE).read_bytes())
         return int(recorded["start"]), recorded.get("since")

@@ -47,7 +47,7 @@ def dataframe(
     counts: RowCounts | None = None,
     nodes: list[PhysicalNode] | None = None,
 ) -> DataFrame:
-    """Build the DataFrame of a planned query's answer, streaming if `live`.
+    """Build the DataFrame of a query's answer, streaming if `live`; `user_frames` replace catalog sources.
 
     `user_frames` maps extents to DataFrames of the caller; other sources are opened from the catalog. `rejected`
     collects the rejected rows of a batch, `counts` the row counts of live sources, `nodes` the nodes that the DataFrame
@@ -128,7 +128,7 @@ class SourceOpener:
     live: bool
 
     def row_counter(self, extent: Extent) -> CountRead:
-        """Return a function that makes Spark count the rows of a source frame; in a replay it changes nothing."""
+        """Return a function that adds row counting to a source's frame; in a replay it leaves the frame unchanged."""
         return self.counts.scan(extent.name) if self.live else uncounted
 
     def user_stream(self, extent: Extent) -> DataFrame | None:
@@ -155,7 +155,7 @@ def _open_sources(opener: SourceOpener) -> tuple[dict[str, DataFrame], dict[str,
 
 
 def _open_table(opener: SourceOpener, extent: Extent, *, followed: bool) -> DataFrame:
-    """Open a table or stored graph; if `followed`, stream the row changes that its log of scans records."""
+    """Open a table or stored graph as a frame; if `followed`, stream its row changes from the log of periodic reads."""
     spark, catalog, user_frame = opener.spark, opener.job.catalog, opener.user_frames.get(extent.name)
     if followed:
         return connectors.open_scans(spark, extent, catalog.folder, count=opener.row_counter(extent))

@@ -21,7 +21,7 @@ def watermark_delay_ms(extent: Extent, calendar: Calendar) -> int:
 def heartbeats(
     job: Job, spark: SparkSession, streamed: Sequence[Extent], user_sources: Collection[str]
 ) -> dict[str, DataFrame]:
-    """Build heartbeat streams, by source, which advance the watermark when a source delivers no rows.
+    """Return streams of ticks by source name; they advance the watermark where a source delivers no rows.
 
     They are for `streamed` sources that may be idle, that grow, or that end with the run; sources that the caller opens
     (`user_sources`) do not end.

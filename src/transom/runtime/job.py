@@ -89,5 +89,5 @@ class Plannable(Protocol):
         ...
 
     def evaluate(self, inputs: Any) -> Any:
-        """Compute the complete answer with the reference engine, over inputs from the method `inputs`."""
+        """Compute the query's complete answer with the reference engine; `inputs` comes from the method `inputs`."""
         ...

@@ -189,7 +189,7 @@ def _topic_offsets(value: Any) -> dict[str, dict[str, int]]:
 
 
 def _add_counts(counts: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:
-    """Return the totals per topic, plus a micro-batch's counts of Kafka offsets without a message."""
+    """Return `counts`, by topic, plus `more`: a micro-batch's counts of Kafka offsets without a message."""
     return dict(Counter(counts) + more) if more else counts
 
 

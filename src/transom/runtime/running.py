@@ -60,7 +60,7 @@ class BatchGate:
         """
 
         def pass_through(frame: DataFrame, batch: int) -> None:
-            """Deliver a micro-batch or, if the gate is closed, wait until Spark interrupts the query."""
+            """Deliver micro-batch number `batch`; if the gate is closed, wait until Spark interrupts the query."""
             if self._closed.is_set():
                 mark_withheld(self._checkpoint.folder, batch)
                 self.batch_waiting.set()
@@ -198,7 +198,7 @@ class Running:
             return self._with_refused(self.last_progress)
 
     def _with_refused(self, progress: Progress) -> Progress:
-        """Return the progress with the rows that the sink has refused so far."""
+        """Return the progress with the counts of rows that the sink has refused; unchanged if it refused none."""
         refused = self._dead_letters.counts() if self._dead_letters else {}
         return replace(progress, refused=refused) if refused else progress
 
@@ -213,7 +213,7 @@ class Running:
             self.stream.stop()
 
     def _count(self, report: Mapping[str, Any]) -> LostRows | None:
-        """Keep the counts of a micro-batch in the checkpoint; return the error if its rows do not add up."""
+        """Keep a micro-batch's row counts in the checkpoint; return LostRows if they do not add up, else None."""
         try:
             self._lock.while_held(lambda: self.accounts.count_reported(report))
         except LostRows as lost:

@@ -109,7 +109,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
 
 
 def shown_times(frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Replace `tick` in an answer by the instant at which it begins, or by its number without an epoch.
+    """Replace the column `tick` by the instant at which the tick begins, or without an epoch by its number.
 
     Files and servers keep the event time, which is the end of the tick.
     """
@@ -129,7 +129,7 @@ def _attach_sink(
     dead_letters: SinkDeadLetters,
     job: Job,
 ) -> Any:
-    """Attach a sink to a Spark stream writer.
+    """Return the Spark stream `writer` with a sink attached; `spark_sink` means Spark's own sink for a folder.
 
     For a folder, `spark_sink` means Spark's file sink instead of FolderWriter.
     """

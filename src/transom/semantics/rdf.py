@@ -68,7 +68,7 @@ class RdfSemantics(Semantics):
         return NameResolver.of(self.query.syntax, self.query.catalog.rdf.prefixes)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Return the span of the first text of the query that yields a plan operator or function, else None."""
+        """Return the span of the query text that first yields this plan operator, or None; ignores `extents`."""
         return operator_span(self.query.syntax, operator)
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
@@ -85,7 +85,7 @@ class RdfSemantics(Semantics):
     def physical_plan(
         self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
     ) -> PhysicalNode:
-        """Plan the query for Spark; raise Unsupported for a function that Spark lacks.
+        """Plan the query for Spark; the run follows the logs of `growing` tables; Unsupported if a function is missing.
 
         The parameters are those of Semantics.physical_plan. Stored graphs are valid from `start` on.
         """

@@ -38,7 +38,7 @@ class RowSemantics(Semantics):
 
     @property
     def result_kind(self) -> ResultKind:
-        """The kind of answer: windows or, for a stream, the language's kind of stream, such as tagged tuples."""
+        """The kind of answer: `windows` or, for a stream, the language's kind, such as `tagged-tuples`."""
         stream = LANGUAGES[self.query.language].stream
         return stream if stream is not None and is_stream(self.query.optimized) else "windows"
 
@@ -52,7 +52,7 @@ class RowSemantics(Semantics):
         return {"columns": [str(attribute) for attribute in op.schema]}, bounds.operator_state(op)
 
     def locate(self, operator: str, extents: Collection[str]) -> Span | None:
-        """Return the first span of query text that becomes a named plan operator or reads an extent, or None."""
+        """Return the span of the query text that first yields this plan operator or reads an extent, or None."""
         from transom.languages.locations import operator_span
 
         return operator_span(self.query.syntax, operator, extents)

@@ -68,13 +68,13 @@ class Semantics:
         return bounds.plan_state(self.query.optimized)
 
     def open_ticks(self, slack: int | None) -> int:
-        """Return how many ticks can await the watermark at once: `slack`, or else the largest lateness + 1."""
+        """Return how many ticks can await the watermark at once: `slack`; if None, the largest lateness + 1."""
         return max((extent.lateness for extent in self.sources), default=0) + 1 if slack is None else slack
 
     def physical_plan(
         self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
     ) -> PhysicalNode:
-        """Plan a Spark run from tick `start`; `index`: number the answer's rows; `kernel`: use a Java kernel.
+        """Plan a Spark run; `index`: number rows; `slack`: open ticks; `kernel`: Java; `growing`: live tables.
 
         With `index`, the rows of the answer are numbered; with `kernel`, stateful operators run in the Java kernel.
         `slack`, for the state bounds, is how many ticks may be open at once, by default the largest lateness plus one.

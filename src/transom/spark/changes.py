@@ -53,7 +53,7 @@ _PRODUCT_MODES = {
 def intervals_to_changes(
     node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Convert validity intervals to insertions and retractions; add a row without values to mark each window."""
+    """Convert validity intervals to insertions and retractions; add a marker row per window, a tick of `clock`."""
     cells = value_names(node.schema)
     if node.input.form is Form.SCANS:
         return scans.intervals_to_changes(node, frame, clock, run)
@@ -168,7 +168,7 @@ def combine_relations(
 def _relation_result(
     node: CombineRelations, rows: DataFrame, out: Schema, width: int, run: LoweringContext
 ) -> DataFrame:
-    """Compute the result of a join or set operation from the rows that its stateful machine emits.
+    """Compute a join or set operation from the machine's `rows`, of schema `out`; `width` counts left columns.
 
     `out` is the schema of `rows`; their first `width` values are those of the left relation.
     """

@@ -87,7 +87,7 @@ def ceil_to(value: Column, step: int) -> Column:
 
 
 def with_watermark(frame: DataFrame, delay_ms: int, name: str) -> DataFrame:
-    """Set a source's watermark, with a metric on top, so that Spark moves no filter below them (R4, R5)."""
+    """Set a source's watermark, and observe a metric `name` above it, so that Spark moves no filter below (R4, R5)."""
     return frame.withWatermark(TICK, watermark_delay(delay_ms)).observe(name, F.max(TICK).alias("latest"))
 
 
@@ -102,7 +102,7 @@ def watermark_delay(delay_ms: int) -> str:
 
 
 def join_table(stream: DataFrame, table: DataFrame, condition: Column, never_null: str, name: str) -> DataFrame:
-    """Join a stream with a table (inner), reading the stream even if the table is empty; the metric `name` forces it.
+    """Inner-join a stream and a table; observing metric `name` has the stream read even if the table is empty.
 
     `never_null` names a column of the table that is never NULL. With Spark's inner join, an empty table means that the
     stream is not read at all. The outer join reads every row, and the barrier above it, the metric `name`, keeps the

@@ -65,7 +65,7 @@ class LoweringContext:
     nodes: list[PhysicalNode] = field(default_factory=list)
 
     def until_last_row(self) -> LoweringContext:
-        """Return this context; a missing last tick `until` becomes that of the rows made RDF (`rows_until`)."""
+        """Return the context with `until`, if None, set to the last tick of the rows converted to RDF."""
         return self if self.until is not None else replace(self, until=self.rows_until)
 
     @property
@@ -82,7 +82,7 @@ class LoweringContext:
         return frame.where(self.is_within_run())
 
     def is_within_run(self) -> Column:
-        """Whether the tick of a row is between `start` and `until`, both inclusive."""
+        """Return a boolean column: whether a row's tick lies in the run, `start` to `until` (None: no end)."""
         tick = self.time.tick_number()
         has_started = tick >= F.lit(self.start)
         return has_started if self.until is None else has_started & (tick <= F.lit(self.until))

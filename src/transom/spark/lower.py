@@ -215,5 +215,5 @@ def _lower_rows(node: PhysicalNode, run: LoweringContext) -> DataFrame:
 
 
 def _lower_clock(clock: ReadClock | None, run: LoweringContext) -> DataFrame | None:
-    """Translate a node's clock, which supplies ticks without rows, to a DataFrame; None if it has no clock."""
+    """Translate the clock of a node (ticks at which it must answer even without rows); None without a clock."""
     return None if clock is None else lower(clock, run)

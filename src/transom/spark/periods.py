@@ -78,7 +78,7 @@ def _bind(value: Column, body: Callable[[Column], Column]) -> Column:
 
 
 def _shift_of(table: DayTable, shifts: _Shifts, date: Column) -> Column:
-    """How many ticks later a date begins than with equally long days, minus the zone's least delay; or NULL."""
+    """Return a date's delay against equally long days, in ticks above the zone's least; NULL after `table`'s end."""
     position = date - F.lit(table.first)
     block = div(position, BLOCK).cast("int")
     in_block = position - block.cast("bigint") * F.lit(BLOCK)
@@ -99,7 +99,7 @@ def date_of_tick(days: LocalDays, tick: Column) -> Column:
     error = F.raise_error(F.lit(end_message(days.zone))).cast("bigint")
 
     def date_of(value: Column) -> Column:
-        """The local date of a tick: the last date that begins no later."""
+        """Return the local date of a tick: the last date that begins at or before the tick."""
         guess = F.lit(table.first) + div(value - F.lit(shifts.base + table.first * table.day), table.day)
         date = guess
         for back in range(shifts.spread):
@@ -142,7 +142,7 @@ def first_date_of(unit: PeriodUnit, days: LocalDays, number: Column) -> Column:
 
 
 def begin_of_period(unit: PeriodUnit, days: LocalDays, number: Column) -> Column:
-    """The first tick of the day, week or month (`unit`) with this number."""
+    """Return the column of the first tick of the day, week or month (`unit`) whose running number is `number`."""
     return begin_of_date(days, first_date_of(unit, days, number))
 
 

@@ -189,12 +189,12 @@ def _aggregate_arguments(node: SlidingWindowAggregate) -> list[Expression]:
 
 
 def _argument_type(kind: Type) -> str:
-    """Return the name of an argument's type in the specification of a sliding aggregation."""
+    """Return the name of an argument's type in the JSON of a sliding aggregation, where TIME is called integer."""
     return "integer" if kind is Type.TIME else kind.value
 
 
 def _partials(node: WindowAggregate, present: Column | None, approximate: bool) -> list[Column]:
-    """Build partial aggregates of the columns `a0`, `a1`, ..., which can be merged, for rows with `present`.
+    """Return mergeable partial aggregates of the columns `a0`, `a1`, ... over rows where `present` is true (None: all).
 
     Only rows in which `present` is true count; None means all rows. With `approximate`, float sums vary with row order.
     """
@@ -207,7 +207,7 @@ def _partials(node: WindowAggregate, present: Column | None, approximate: bool) 
 
 
 def _merges(node: WindowAggregate, approximate: bool) -> list[Column]:
-    """Build the aggregations that merge panes (window slices); `approximate`: float sums vary with row order.
+    """Build the Spark aggregations that merge panes (window slices); `approximate` allows inexact float sums.
 
     With `approximate`, float sums vary with row order.
     """
@@ -263,7 +263,7 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
 
 
 def _prefixed_side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
-    """Prefix the column names of a join's input with `side`; VALID_FROM becomes a tick number."""
+    """Prefix a join input's column names with `side`; VALID_FROM (begin of validity) becomes a tick number."""
     start = run.time.tick_number() if TICK in frame.columns else F.col(VALID_FROM)
     names = [n for n in frame.columns if n not in (VALID_FROM, INDEX)]
     return frame.select(start.alias(f"{side}{VALID_FROM}"), *(F.col(n).alias(f"{side}{n}") for n in names))
@@ -279,7 +279,7 @@ def _range_condition(node: IntervalJoin, run: LoweringContext) -> Column:
 
 
 def _split_into_cells(frame: DataFrame, cell: int, run: LoweringContext, side: str) -> DataFrame:
-    """Copy each row to each span of `cell` ticks where it is valid; the span's end is the event time of the copy.
+    """Copy rows to each span of `cell` ticks where valid, its end as event time; columns begin with `side`.
 
     `side` is the prefix of the columns.
     """
@@ -292,7 +292,7 @@ def _split_into_cells(frame: DataFrame, cell: int, run: LoweringContext, side: s
 
 
 def _key_condition(equal: tuple[tuple[Expression, Expression], ...], left: PhysicalNode, right: PhysicalNode) -> Column:
-    """Whether a pair of rows has equal join keys; NULL equals nothing.
+    """Build the condition that a left and a right row agree in all pairs of keys `equal`; NULL equals nothing.
 
     `equal` has pairs of a left and a right expression.
     """
@@ -362,7 +362,7 @@ def _product_input(
     clock: DataFrame | None,
     run: LoweringContext,
 ) -> DataFrame:
-    """Build the left (0) or right (1) input of the stateful `product` machine, from windows or intervals.
+    """Build input `side` (0 left, 1 right) of the `product` machine; ticks of `clock` add windows without rows.
 
     Ticks of `clock` add empty windows.
     """

@@ -40,12 +40,12 @@ class _JoinSide(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of values in a machine's input row: its columns, plus `valid_to` if its rows have an end."""
+        """The number of values in a row of this input of a join: its columns, plus `valid_to` if rows have an end."""
         return len(self.schema) + (1 if self.ends else 0)
 
 
 def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join rows valid for an interval with a table at each scan of the table; a pair ends at the next scan."""
+    """Join rows that have validity intervals with each scan (read) of a table; a pair ends at the next scan."""
     sides = []
     for side, (relation, frame) in enumerate(((node.left, left), (node.right, right))):
         keys = [to_machine(lower_expression(pair[side], relation.schema, run), pair[side].type) for pair in node.equal]
@@ -134,7 +134,7 @@ def _interval_changes(frame: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext) -> DataFrame:
-    """Join two inputs of changes in the stateful `join` machine; emit the new pairs, each with `valid_to`."""
+    """Join two inputs of row changes in the stateful `join` machine; emit new pairs with end tick `valid_to`."""
     buckets = 1 if sides[0].keys else BUCKETS
     out: list[tuple[str, Type]] = []
     cells = iter(zip(value_names(schema), (a.type for a in schema)))
@@ -153,7 +153,7 @@ def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext
 
 
 def _side_input(side: int, join_side: _JoinSide, buckets: int, run: LoweringContext) -> DataFrame:
-    """Build the left (0) or right (1) input of the state machine that joins rows with a table's scans.
+    """Build side 0 (left) or 1 of the join of rows with table scans; without keys, in `buckets` hash buckets.
 
     Without keys, the rows of the table are spread over `buckets` machines by hash, and other rows go to all of them.
     """

@@ -76,7 +76,7 @@ def read_stream(
 
 
 def _counted_watermark(frame: DataFrame, delay_ms: int, metric: Metric, run: LoweringContext) -> DataFrame:
-    """Set a source's watermark, and count in a metric the rows that are late or outside the run."""
+    """Set a source's watermark; count in `metric` the rows that are late or outside the run's range of ticks."""
     is_row = ~F.col(IS_HEARTBEAT)
     counts = {"late": is_row & F.col("late"), "outside": is_row & ~F.col("late") & ~run.is_within_run()}
     sums = [F.sum(F.when(counted, F.col(ROW_COUNT))).alias(name) for name, counted in counts.items()]

@@ -15,7 +15,7 @@ from transom.spark.windows import inserts_and_deletes, next_tick
 
 
 def row_number(node: RowNumber, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Number the rows of a stream in `row_index` and `row_order`, with the stateful `order` machine."""
+    """Number the rows of a stream, in order, in the columns `row_index` and `row_order`, by a stateful machine."""
     cells = machine_columns(frame, value_names(node.schema))
     input_rows = machine_input(frame, run, values=cells, order=F.col(ORDER))
     specification = json.dumps({"machine": "order"})
@@ -26,7 +26,7 @@ def row_number(node: RowNumber, frame: DataFrame, run: LoweringContext) -> DataF
 
 
 def windows_to_stream(node: WindowsToStream, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Emit the rows of all windows as a stream; if ordered, `row_order` keeps the windows of a tick apart.
+    """Emit the rows of all windows as a stream; if ordered, the column `row_order` sorts by window, then by row.
 
     Windows of one tick follow one another.
     """
@@ -52,7 +52,7 @@ def interval_diff(node: IntervalDiff, frame: DataFrame, run: LoweringContext) ->
 
 
 def window_diff(node: WindowDiff, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Emit the rows that are inserted, or retracted (`node.report`), from each window to the next.
+    """Emit the rows that each window gains or, by `node.report`, loses compared with the previous window.
 
     The stateful `change` machine compares the windows.
     """

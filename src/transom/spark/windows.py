@@ -18,7 +18,7 @@ from transom.spark.stateful.operator import machine_columns, machine_input, run_
 
 
 def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Give stream rows their validity interval: from the first time window that contains a row (`tick`) to `valid_to`.
+    """Add to stream rows the ticks from (`tick`) and to (`valid_to`) which time windows hold them.
 
     `FROM NOW-a TO NOW-b SLIDE s` holds a tuple of tick c from ceil((c+b)/s)*s until (floor((c+a)/s)+1)*s.
     """
@@ -29,7 +29,7 @@ def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> Dat
 
 
 def period_window(node: PeriodWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Give stream rows their validity interval in windows of calendar periods, as `time_window` does."""
+    """Add to stream rows the ticks from (`tick`) and to (`valid_to`) which calendar-period windows hold them."""
     return _with_validity(node, frame, run, periods.validity(node.slide, node.range, run.time.tick_number()))
 
 
@@ -56,7 +56,7 @@ def _with_validity(
 
 
 def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Repeat each row in every window that contains it, so that each copy belongs to one window.
+    """Repeat each row once per window that holds it; `clock`: ticks of a table's windows, None for streams.
 
     `clock` gives the ticks of a table's windows; without it, they follow from the schedule of a stream.
     """

@@ -147,7 +147,7 @@ def _without(keys: Iterable[Hashable], others: Counter[Hashable]) -> list[int]:
 
 
 def _numbered(keys: Iterable[Any]) -> list[Hashable]:
-    """Pair each key with its position, from 1, among the keys of the same tick (their first value)."""
+    """Return pairs (n, key): the key is the n-th, from 1, of those with the same tick (its first value)."""
     counts: Counter[Hashable] = Counter()
     numbered: list[Hashable] = []
     for key in keys:

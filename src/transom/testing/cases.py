@@ -165,7 +165,7 @@ class QueryCase:
                     raise self.file.error(f"unknown column {quoted(column)}", at.then(number, column).at_key(), hint)
 
     def locate_row(self, error: DataError, paths: Sequence[KeyPath]) -> TransomError:
-        """Set the position of an error to the input row it is about; `paths` lead to the lists of inputs."""
+        """Return an error with the test-file position of the input row it is about; `paths` are keys of the inputs."""
         if error.row is None:
             return self.file.locate(error, self.at())
         extent, number = error.row

@@ -148,7 +148,7 @@ class _Runner:
                 raise case.file.error(f"no rows for {name}, which the query reads", case.at("name"), hint)
 
     def _refuse_computed(self, names: set[str]) -> None:
-        """Raise CaseError if the case has rows of a stream that Spark computes from other rows."""
+        """Raise CaseError if there are `names`: streams whose rows Spark computes, so that no case can give them."""
         read = " or ".join(extent.name for extent in self.query.sources)
         for name in sorted(names):
             at = self.case.at("inputs", name).at_key() if name in self.case.entry.inputs else self.case.at("name")
@@ -209,14 +209,14 @@ class _Runner:
         return steps
 
     def _inputs(self, rows: Mapping[str, Any], until: int | None, paths: Sequence[KeyPath]) -> Any:
-        """Convert rows by source to the query's inputs, checked and in order; an error points to a row."""
+        """Build a query's inputs from rows by source up to tick `until`; `paths` locate wrong rows in the test file."""
         try:
             return self.query.inputs(rows, until, start=self.start)
         except DataError as error:
             raise self.case.locate_row(error, paths) from error.__cause__
 
     def _answer(self, inputs: Any, until: int | None, ends: Sequence[int]) -> tuple[Any, bool]:
-        """Return the query's answer up to tick `until`, and whether its tuples have their index (row number).
+        """Return the answer up to `until`, and whether tuples have an index; `ends` are batches' last ticks.
 
         On Spark the query runs as a stream, with a micro-batch up to each of the ticks `ends`.
         """
@@ -235,7 +235,7 @@ class _Runner:
             raise translate_error(error) or unknown_error(error) from error
 
     def _compare(self, path: KeyPath, expected: list[Any] | None, answer: Any, indexed: bool, first: int) -> Step:
-        """Compare the answers from tick `first` on with the expected rows; raise CaseError for a malformed one."""
+        """Compare an answer from tick `first` on with the rows expected at `path`; return the differences."""
         form = replace(self.format, indexed=indexed)
         actual = form.rows(answer, first)
         keys = []

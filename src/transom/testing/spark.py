@@ -47,7 +47,7 @@ def answer_on_spark(
         split = BatchSplit(sizes=[counts[number] for number in range(len(ends)) if counts[number]])
 
     def run(index: bool) -> Any:
-        """Run the query once and return the answer; with `index`, the answer's tuples are numbered."""
+        """Run the outer query on Spark and return its answer; `index` numbers the answer's tuples."""
         if any(extent.runs_live for extent in query.sources):
             return stream_answer(query, spark, inputs, split, until, index=index)
         return replay_answer(query, spark, inputs, index=index)

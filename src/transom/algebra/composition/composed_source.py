@@ -67,7 +67,7 @@ def composed_sources(operator: Operator) -> dict[str, ComposedSource]:
 
 
 def sources_of(operator: Operator, supplied: Collection[str] = ()) -> list[str]:
-    """List the extents that a plan and its inner queries read; an inner query in `supplied` is one itself.
+    """List the extents that a plan and its inner queries read; inner queries in `supplied` count as extents.
 
     An inner query whose name is in `supplied` counts as an extent of its own.
     """

@@ -83,7 +83,7 @@ class ConstructedStream(StreamReceive, ComposedSource):
 
 
 def iri_pattern(parts: tuple[str, ...], columns: tuple[str, ...]) -> Expression:
-    """Build an expression for an IRI that joins fixed `parts` and the percent-encoded values of `columns`.
+    """Build an expression for an IRI: parts[0], then the encoded value of columns[0], then parts[1], and so on.
 
     The result is `parts[0]`, the encoded value of `columns[0]`, `parts[1]`, and so on.
     """

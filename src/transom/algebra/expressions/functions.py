@@ -99,7 +99,7 @@ def _register(
 def _signature_per_type(
     kinds: Iterable[Type], count: int, result: Type | None = None, repeats: bool = False
 ) -> list[Signature]:
-    """Build a signature for each type: `count` parameters (more if `repeats`); the result is `result` or that type.
+    """Return one signature per type: `count` parameters, more if `repeats`; its result is `result` or the type.
 
     Further arguments of the type are accepted if `repeats` is true. The result is `result`, or the type itself for
     None.

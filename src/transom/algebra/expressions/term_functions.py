@@ -24,7 +24,7 @@ def _register(
     strict: bool = True,
     volatile: bool = False,
 ) -> None:
-    """Register SPARQL functions, each given as a row: name, fewest and most arguments, meaning.
+    """Register SPARQL functions by rows: name, fewest and most arguments (None: any number), description.
 
     A strict function is NULL if an argument is NULL. A volatile one, such as NOW(), depends on more than its arguments.
     """

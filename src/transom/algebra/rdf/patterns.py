@@ -259,5 +259,5 @@ class BasicGraphPattern(Windows):
 
     @property
     def schema(self) -> Schema:
-        """One column per variable that occurs in a part, without the hidden variables of blank nodes."""
+        """One column per variable of its triple and path patterns, without hidden variables of blank nodes."""
         return Schema(without_blank_nodes(dict.fromkeys(column for part in self.parts for column in part.schema)))

@@ -95,7 +95,7 @@ def element_count(op: Windows) -> int | None:
 
 
 def matching_stream(input: Stream, pattern: Sequence[TermPattern]) -> Stream:
-    """Keep and renumber the statements of a stream that match a triple pattern, for ELEMS to count only these (R8)."""
+    """Keep and renumber the statements that match a triple pattern, which count-based windows then count (R8)."""
     first: dict[str, Column] = {}
     conditions: list[Expression] = []
     for attribute, item in zip(STATEMENT, map(as_variable, pattern), strict=True):

@@ -343,7 +343,7 @@ def _rows_in_range(op: Window, window_range: Range, span: int, keys: Formula) ->
 
 
 def _hinted_bound(op: Window, keys: Formula, gap: Unbounded, *spans: Hint) -> Formula:
-    """Return the smallest bound that catalog hints give for the rows of a window, or `gap` if they give none.
+    """Return a window's least row bound by catalog hints (`spans`, rows per key times `keys`), or else `gap`.
 
     Candidates are the hints `spans`, and the number of keys times the rows per key.
     """

@@ -156,7 +156,7 @@ def _needs_both_sides(op: Operator) -> bool:
 
 
 def _reach_of_answers(plan: Operator) -> int:
-    """Return how many ticks before an answer's tick the source rows that determine the answer can lie."""
+    """Return the most ticks by which a source row can precede an answer of the plan that it affects."""
     match plan:
         case Stream():
             return _reach_of_rows(plan)
@@ -186,7 +186,7 @@ def _reach_of_rows(op: Stream) -> int:
 
 
 def _reach_of_windows(op: Windows) -> int:
-    """Return how many ticks before a window's tick the oldest source row can lie that determines the window."""
+    """Return the most ticks by which a source row can be older than a window of `op` that depends on the row."""
     match op := narrow(op):
         case Window(input=StoredTable()):
             return 1  # the first tick of a run has a window that a longer run need not have
@@ -201,7 +201,7 @@ def _reach_of_windows(op: Windows) -> int:
 
 
 def _reach_of_part(op: Operator) -> int:
-    """Return how many ticks back from a window's tick an input needs source rows; 0 if it has no windows."""
+    """Return how many ticks before a window's tick source rows of `op` may lie; 0 unless `op` returns windows."""
     return _reach_of_windows(op) if isinstance(op, Windows) else 0
 
 
@@ -223,12 +223,12 @@ def _reach_of_relation(op: Windows) -> int:
 
 
 def _reach_of_input(op: Window) -> int:
-    """Return by how many ticks a row's source rows may be older when it enters a window; 0 for a table's rows."""
+    """Return how many ticks older than a row of a window's input its source rows may be; 0 for a table."""
     return _reach_of_rows(op.input) if isinstance(op.input, Stream) else 0
 
 
 def _window_age(op: Window) -> int:
-    """Return how many ticks old a key's current window can be at most; raise _NoReachError without a limit."""
+    """Return the largest age, in ticks, of a key's latest window; raise _NoReachError if there is no limit."""
     match op.slide:
         case Every(step=step):
             return step - 1 if op.forget_after is None else max(step - 1, op.forget_after + 1)

@@ -145,7 +145,7 @@ _Sites = Sequence[tuple[object, Location]]
 def _read_declared(
     name: str, entry: ExtentEntry, at: Location, calendar: Calendar
 ) -> tuple[ExtentKind, Schema, int | None, _Sites, Rate | None]:
-    """Read an extent's kind, schema, interval in ticks, sites and rate from its entry.
+    """Read an extent's kind, schema, interval in ticks, sites (places of sensors) and row rate from its entry.
 
     They are in the declaration `declare`, or in `kind` and `attributes`.
     """
@@ -204,7 +204,7 @@ def _site(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) ->
 
 
 def _sites(sites: _Sites, schema: Schema, site: str | None) -> tuple[Value, ...]:
-    """Read a sensed stream's sites (places of sensors) as typed values; raise EntryError for an invalid list."""
+    """Return the declared sites (places of sensors) as values of the attribute `site`; EntryError for a wrong list."""
     values: dict[Value, None] = {}
     holders = [attribute for attribute in schema if attribute.name == site]
     for declared, at in sites:

@@ -178,7 +178,7 @@ def _push(extent: Extent, entry: HttpEntry, at: Location, log: LogLocation, tls:
 
 
 def _mqtt(extent: Extent, entry: MqttEntry, at: Location, log: LogLocation, tls: Tls | None) -> Mqtt:
-    """Read the `mqtt` entry of a pushed stream; raise EntryError if topic, payload and attributes conflict."""
+    """Build the MQTT source of a pushed stream from its `mqtt` entry; EntryError if the entry is invalid."""
     check_pushed(extent, at)
     topic_at = at.then("topic")
     _check_url(entry.broker, at.then("broker"), _BROKERS)
@@ -321,7 +321,7 @@ def _register(name: str, entry: RegisterEntry) -> Register:
 
 
 def _check_coverage(extent: Extent, declared: Mapping[str, object], at: Location) -> None:
-    """Raise EntryError unless a source declares all attributes except the site, and no others."""
+    """Raise EntryError unless a source declares all attributes except the site (place), and no others."""
     for name in declared:
         check_attribute(extent, name, at.then(name).at_key())
     missing = [name for name in _polled_attributes(extent) if name not in declared]

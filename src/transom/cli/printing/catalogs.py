@@ -129,7 +129,7 @@ def _unit(extent: Extent, column: str) -> str | None:
 
 
 def _meanings(extent: Extent, column: str) -> Iterator[str]:
-    """Yield a short text for each role of a column: a coordinate, the id of a moving object, the id of a site."""
+    """Yield a short text per role of a column: coordinate, id of a moving object, or site (a sensor's place)."""
     unit = _unit(extent, column)
     if unit is not None:
         yield f"position g, in {unit}"

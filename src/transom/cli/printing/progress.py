@@ -55,7 +55,7 @@ class _DelayedLine:
             """The seconds since the command began, which is `DELAY` before the line appears."""
 
             def render(self, task: object) -> Text:
-                """Return the elapsed time in seconds."""
+                """Return the seconds since the command began, as text such as `12 s`."""
                 return Text(f"{(task.elapsed or 0) + DELAY:.0f} s")  # type: ignore[attr-defined]
 
         with self._lock:

@@ -92,7 +92,7 @@ def engines_report(engines: Engines) -> dict[str, Any]:
 
 
 def warning_problems(query: Query[Any], name: str) -> Iterator[dict[str, Any]]:
-    """Yield the warnings about a query as problems for a report in JSON."""
+    """Yield each warning about a query as a problem (JSON object) of a report that calls the query `name`."""
     for warning in query.warnings:
         yield problem(name, "warning", "QueryWarning", warning.message, text=query.text, span=warning.span)
     for code, text in state_warnings(query):
@@ -142,7 +142,7 @@ def problem(
 
 
 def position_fields(text: str | None, span: Span | None) -> dict[str, int | None]:
-    """Return line and column (from 1) of a span's begin and end in a text; None where they are unknown."""
+    """Return line, column, end_line and end_column (from 1) of a span, by these names; all None if unknown."""
     if text is None or span is None:
         return dict.fromkeys(("line", "column", "end_line", "end_column"))
     line, column = span.position(text)

@@ -59,7 +59,7 @@ def show_state(
 
 
 def state_lines(state: CheckpointState, key: str | None) -> Iterator[str]:
-    """Yield the lines of text that the command `state` prints: micro-batch, watermark, and state per plan node."""
+    """Yield the lines that the command `state` prints; with a `key` (None: no key) also the entries of state."""
     yield f"micro-batch {state.batch}, watermark {_instant(state.watermark)}"
     if not state.nodes:
         yield "the query keeps no state"
@@ -84,7 +84,7 @@ def _usage(node: NodeState) -> str:
 
 
 def _entry(entry: StateEntry, columns: Sequence[str]) -> str:
-    """Describe a state entry in one line: what it is (`part`), side or argument unless 0, tick, copies, values."""
+    """Format an entry of stored state: kind (`part`), side unless 0, tick, copies, and values named by `columns`."""
     parts = [entry.part]
     parts += [f"of side {entry.side}"] if entry.side else []
     parts += [f"at tick {entry.tick}"] if entry.tick is not None else []
@@ -103,7 +103,7 @@ _NAMED = ("row", "next row", "waiting")
 
 
 def to_json(state: CheckpointState, key: str | None) -> dict[str, Any]:
-    """Convert the state in a checkpoint to a dictionary for JSON; with a `key`, the state entries are included."""
+    """Convert a checkpoint's state to JSON: `batch`, `watermark`, `nodes`; with the entries of `key` if given."""
     return {
         "batch": state.batch,
         "watermark": _instant(state.watermark),

@@ -44,7 +44,7 @@ OnChangeOption = Annotated[
 def read_beginning(
     query: Query[Any], since: str | None, after: Path | None, on_change: OnQueryChange, checkpoint: Path
 ) -> Beginning:
-    """Parse where a run begins; `--since now` keeps the tick that the checkpoint of a resumed run records."""
+    """Build a run's Beginning from `--since` (`now`: tick recorded by a resumed run) and an older checkpoint."""
     from transom.runtime.beginning import Beginning, recorded_beginning
 
     recorded = recorded_beginning(checkpoint) if since == "now" else None

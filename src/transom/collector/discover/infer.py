@@ -314,7 +314,7 @@ def parse_instants(time_format: TimeFormat, column: Sequence[object]) -> list[da
 
 
 def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str, str]) -> list[str]:
-    """Guess the catalog line `object`, which names the attribute that identifies moving objects.
+    """Guess the catalog line `object: ...`, which identifies moving objects; a comment line if no column fits.
 
     `kinds` maps attributes to types, `fields` renamed attributes to their columns. A comment line if no attribute fits.
     """
@@ -336,7 +336,7 @@ def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str
 
 
 def infer_keys(columns: Columns, time: str | None) -> list[str]:
-    """Guess the YAML line `keys: N` (distinct values of a key-like column), in a list; [] without such a one.
+    """Guess a sample's number of keys: a list with the YAML line `keys: N`, or [] if no column looks like keys.
 
     It is the number of distinct values of the first column, other than the `time` column, that looks like a key. There
     is no line without such a column.

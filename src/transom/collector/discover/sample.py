@@ -142,7 +142,7 @@ def _calendar_lines(clock: SampleClock) -> list[str]:
 
 
 def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Return attribute types, the source columns of renamed attributes, and notes on omitted columns.
+    """Return types by attribute name, source columns by renamed attribute, and notes on omitted columns.
 
     `time` is the time column, which is no attribute; None if there is none. UsageError if no column is left.
     """
@@ -221,7 +221,7 @@ def file_sample(pattern: str, folder: Path) -> Sample:
 
 
 def _invalid_lines(note: str | None, *, stored: bool) -> list[str]:
-    """Return the catalog line `invalid_rows: reject` if a stream's sample has unreadable rows, else no line."""
+    """Return the catalog line `invalid_rows: reject` if `note` reports unreadable rows of a stream; else no line."""
     if note is None or stored:
         return []
     return ["  invalid_rows: reject  # such rows are counted, and left out; with stop, the first one is an error"]

@@ -269,7 +269,7 @@ def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) ->
         client.tls_set_context(client_context(tls))
 
     def subscribe(connection: Any, _: Any, __: Any, code: Any, ___: Any) -> None:
-        """Subscribe when the broker accepts the connection, or stop waiting if `code` is a refusal."""
+        """MQTT callback on connecting: subscribe to the topic, or stop waiting if `code` is a refusal."""
         if code.is_failure:
             problems.append(str(code))
             done.set()
@@ -277,7 +277,7 @@ def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) ->
             connection.subscribe(topic, qos=1)
 
     def receive(_: Any, __: Any, message: Any) -> None:
-        """Collect a message that the MQTT client has received, and stop waiting after SAMPLE_SIZE messages."""
+        """Append a received MQTT message to the sample; end the wait after SAMPLE_SIZE messages."""
         received.append((message.topic, message.payload, now()))
         if len(received) >= SAMPLE_SIZE:
             done.set()

@@ -123,7 +123,7 @@ class HttpReceiver:
         logged = loop.create_future()
 
         def on_logged() -> None:
-            """Wake the request whose message is logged; the thread that writes the log calls this."""
+            """Wake the HTTP request whose message is now in the log; called by the log's writer thread."""
             loop.call_soon_threadsafe(lambda: None if logged.done() else logged.set_result(None))
 
         duplicate = await self._duplicate(request.key)
@@ -169,7 +169,7 @@ class HttpReceiver:
         return outcome
 
     async def _enqueue(self, body: bytes, key: str | None, on_logged: Callable[[], None]) -> MessageOutcome:
-        """Decode a message and queue it for the log; return its outcome.
+        """Decode a message and queue it for the log; return its outcome; `key` identifies repeated messages.
 
         `key` is its idempotency key; `on_logged` is called when it is in the log. The outcome is why the message was
         rejected, if it was.

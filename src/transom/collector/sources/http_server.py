@@ -276,6 +276,6 @@ class _BusyConnection:
         self._server._cancel_deadline(self._handler)
 
     def __exit__(self, *_: object) -> None:
-        """Start the deadline for the connection's next request, unless it is closed."""
+        """Start the deadline for the connection's next request, unless the connection is closed."""
         if self._handler in self._server._open:
             self._server._start_deadline(self._handler)

@@ -138,7 +138,7 @@ class MqttSubscriber:
         token = message_token(packet_id, message.topic, message.payload)
 
         def acknowledge() -> None:
-            """Acknowledge the message to the broker, once it is in the log."""
+            """Acknowledge the outer message to the broker; called once the message is in the log."""
             client.ack(packet_id, qos)
 
         if message.dup and self._token_by_packet.get(str(packet_id)) == token:

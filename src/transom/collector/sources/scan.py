@@ -163,7 +163,7 @@ class Scanner:
         return (tick // self.source.every + 1) * self.source.every - 1
 
     def _read(self) -> Iterator[tuple[object, ...]]:
-        """Read the rows of the table with one SELECT, streamed from a server-side cursor."""
+        """Yield the rows of the database table as tuples, by one SELECT with a server-side cursor."""
         sql = self._psycopg.sql
         columns = sql.SQL(", ").join(sql.Identifier(column) for _, column in self.source.columns)
         query = sql.SQL("SELECT {} FROM {}").format(columns, sql.Identifier(*self.source.table.split(".")))
@@ -179,7 +179,7 @@ class Scanner:
     def _compare_with_retry(
         self, tick: int, moment: datetime
     ) -> tuple[list[LogRecord], dict[Row, int], list[Row], set[str]]:
-        """Return new rejections, deleted rows, inserted rows, rejected texts; on a date error, use text dates."""
+        """Return (new rejections, deleted, inserted rows, rejected texts); on a date error, use text dates."""
         try:
             return self._compare(tick, moment)
         except self._psycopg.DataError:
@@ -241,12 +241,12 @@ def read_dates_as_text(connection: Any) -> None:
             """Loads a value, or its text if Python cannot represent it."""
 
             def __init__(self, oid: int, context: Any = None) -> None:
-                """Create the loader with psycopg's strict loader, which it tries first, for the type `oid`."""
+                """Create the loader for the PostgreSQL type `oid`; it tries psycopg's strict loader first."""
                 super().__init__(oid, context)
                 self._strict = strict(oid, context)
 
             def load(self, data: Any) -> object:
-                """Convert bytes from the database to a value, or to text if Python cannot represent it."""
+                """Convert PostgreSQL's bytes of a date or time to Python, or to text if out of range."""
                 try:
                     return self._strict.load(data)
                 except DataError:

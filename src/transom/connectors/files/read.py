@@ -257,7 +257,7 @@ def _time_value(value: object, source: Files | FileVersions, origin: Origin, col
 def column_index(
     column: str, columns: list[str], path: str, extent: Extent, hint: str | None = None, *, name: str | None = None
 ) -> int:
-    """Return the index of a file's column for an attribute; raise DataError if it is missing or occurs twice.
+    """Return the index in `columns` of `column`, for attribute `name` (None: time); DataError if not just once.
 
     `name` is the attribute, or None for the time; `hint` is the remedy in the error.
     """

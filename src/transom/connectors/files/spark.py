@@ -81,7 +81,7 @@ def stream(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read the files of a stream as a Spark DataFrame of ticks and attributes.
+    """Read the files of a stream as a Spark DataFrame: tick, attributes `c0`, ... and, if `with_order`, `row_order`.
 
     Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`, which orders the rows of one tick. The
     frame is streaming if `live`. `count` counts the rows that are read. If the source rejects invalid rows, the frame
@@ -99,7 +99,7 @@ def stream(
 def table(
     spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
 ) -> DataFrame:
-    """Read a table's files as a DataFrame of its rows, each with the tick from which it is valid (`version`).
+    """Read a table's files: its rows, the tick from which each is valid and, if `with_order`, the row order.
 
     Its columns are the tick `version`, attributes `c0`, ... and, if `with_order`, `row_order`. `version` is the tick
     from which a row is valid; `row_order` orders the rows of a version.
@@ -204,7 +204,7 @@ def _lines(scan: FileScan, part: FilePart) -> DataFrame:
 
 
 def _is_row(scan: FileScan, part: FilePart, line: Column, number: Column | None = None) -> Column:
-    """Build the condition that a text line holds a row: it is not empty, and it is not the CSV header.
+    """Build the condition that line `number` (from 0, None: unknown) is a row: not empty, and no CSV header.
 
     `number` is that of the line, from 0. A header that is repeated further down is a row, and an invalid one.
     """
@@ -222,7 +222,7 @@ def _rows_as_json(form: str) -> Callable[[Column, Column], Column]:
 
 
 def _parquet(scan: FileScan, part: FilePart, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
-    """Read Parquet files without converting values; return the frame and the Spark types of the time and attributes."""
+    """Read Parquet unconverted; return the frame, the Spark type of column `time` and those of the attributes."""
     frame = scan.count(load_files(scan, part, "parquet"), F.lit(1))
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     number_columns = [file_path(), F.col("_metadata.row_index").alias(ROW)] if scan.numbered else []
@@ -325,7 +325,7 @@ def _checked_tick(scan: FileScan, names: Sequence[str]) -> Column:
 
 
 def _fail(scan: FileScan, name: str, text: Column, problem: Column, remedy: str | None = None) -> Column:
-    """Build a column that fails the query when it is evaluated, because a value in a file is not valid.
+    """Build a column that fails the query when evaluated: `text` in the file's column `name` has this `problem`.
 
     The message says that `text` in the column `name` has this `problem`. It ends in the `remedy`, by default that of an
     invalid row.
@@ -336,7 +336,7 @@ def _fail(scan: FileScan, name: str, text: Column, problem: Column, remedy: str 
 
 
 def _order(scan: FileScan, part: FilePart) -> Column:
-    """Build the column by which Spark sorts the rows of one tick.
+    """Build the column that orders the rows of a tick: by site (place), declared `order`, or file and line.
 
     Rows of a sensed source with sites are sorted by site; others by the declared `order`, or else by file and line.
     Declared columns are followed by all values.

@@ -16,7 +16,7 @@ from transom.spark.printable import escape_column as escaped_text
 
 
 def invalid_reason(scan: FileScan, part: FilePart, names: Sequence[str]) -> Column:
-    """Build the column with the reason to reject a row, as `rows_of_file` finds it; NULL if the row is valid.
+    """Build the column with the reason to reject a file's row, from its columns `names`; NULL for a valid row.
 
     `names` are the columns of the frame.
     """
@@ -25,7 +25,7 @@ def invalid_reason(scan: FileScan, part: FilePart, names: Sequence[str]) -> Colu
 
 
 def rejected_columns(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[Column]:
-    """Build the columns on rejected rows: the reason and, in a replay, also file and line, detail and order.
+    """Build the columns of rejected rows: the reason and, in a replay, origin (file and line), detail, order.
 
     These are `origin` and `detail` for messages, and `origin_order`, which sorts rejected rows by file and line.
     `names` are the columns of the frame.
@@ -55,7 +55,7 @@ def quoted_text(text: Column) -> Column:
 
 
 def cell_problem(names: Sequence[str], cell: str, usual: str) -> Column:
-    """Build the text of what is wrong with a cell: the problem of its local time if there is one, else `usual`.
+    """Build the text of the problem of a cell (attribute number or `t`): that of its local time, else `usual`.
 
     `cell` is the number of an attribute, or `t` for the time; `names` are the columns of the frame.
     """
@@ -69,7 +69,7 @@ def problem_column(cell: str) -> str:
 
 
 def _problems(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[tuple[Column, RejectReason, Column]]:
-    """List the reasons to reject a row, the first one first: the condition, the reason and the text for messages.
+    """List (condition, reason, message text) for every way in which a row can be invalid, the first to report first.
 
     `names` are the columns of the frame.
     """

@@ -97,7 +97,7 @@ class FileScan:
 
 
 def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folder: Path | None) -> list[FilePart]:
-    """Group files in `folder` by the Spark reader that they need.
+    """Group the files of `patterns` (glob, tick they are valid from or None) in `folder` by Spark reader.
 
     Patterns are (glob, tick from which the files' rows are valid); None if the rows have ticks themselves.
     """
@@ -128,7 +128,7 @@ def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folde
 
 
 def _local_files(scan: FileScan, pattern: str, folder: Path | None) -> list[str]:
-    """List the local files that match a glob pattern; raise DataError if there are none, except in some live runs.
+    """List local files that match `pattern`; DataError if none, except live with JSONL or Python parsing.
 
     A live run over JSON lines, or over a format that Python parses, may begin without files.
     """
@@ -137,7 +137,7 @@ def _local_files(scan: FileScan, pattern: str, folder: Path | None) -> list[str]
 
 
 def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
-    """Return the column names of a file, and its CSV header line or its Parquet schema as text.
+    """Return a file's column names and its header or schema as text; both empty for JSON Lines and the like.
 
     Files with the same text can be read by one Spark reader. Both are empty for formats whose files need not have equal
     columns.
@@ -158,7 +158,7 @@ def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
 
 
 def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | None) -> FilePart:
-    """Build the FilePart of a remote pattern; `since` is the first tick of its table version (None: not dated).
+    """Build the FilePart of remote path pattern `pattern_index`; `since`: first tick of its table version, if dated.
 
     `since` is the tick from which their rows are valid; None if the rows have ticks themselves.
     """

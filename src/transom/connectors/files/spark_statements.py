@@ -65,7 +65,7 @@ def table(spark: SparkSession, extent: Extent, source: Files, folder: Path | Non
 def _read(
     extent: Extent, source: Files, calendar: Calendar, names_by_path: Mapping[str, str], entry: dict[str, Any]
 ) -> DecodedStatements:
-    """Decode the RDF file whose path is in `entry`, a row of a frame; return its statements and rejections.
+    """Decode the RDF file at the path in `entry`; return statements, and rejections with paths by `names_by_path`.
 
     Error messages name its path as the catalog has it (`names_by_path`).
     """

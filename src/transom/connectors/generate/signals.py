@@ -28,7 +28,7 @@ _DIGITS = 6
 
 
 def make_signal(setting: Signal, kind: Type, site: Value, draw: Draw, calendar: Calendar) -> NextValue:
-    """Create the function that generates one attribute: it takes the tick of the next row and returns its value.
+    """Return a function from a row's tick to the generated value of an attribute, for one site (place of a sensor).
 
     `setting` is the declared signal, such as a random walk, `kind` the type of the attribute.
     """
@@ -78,7 +78,7 @@ def _reflected(value: float, low: float | None, high: float | None) -> float:
 
 
 def _sine(setting: SineSignal, draw: Draw) -> Callable[[int], float]:
-    """Create the generator of a sine wave over the ticks, with noise if it is declared."""
+    """Create the function from tick to value of a declared sine wave, with random noise if that is declared."""
 
     def wave(tick: int) -> float:
         """Return the value of the sine wave at a tick, with normally distributed noise if it is declared."""

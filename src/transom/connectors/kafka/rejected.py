@@ -140,7 +140,7 @@ def _reject_reasons(sink: DeadLetterSink) -> Any:
     """Create the Arrow UDF that returns the reject reason of each message, and writes rejected ones as dead letters."""
 
     def add_reasons(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
-        """Return, for each message of a task, its reject reason, or NULL if it is accepted.
+        """Yield, for each batch of a partition's messages, an array of reject reasons; NULL if accepted.
 
         The batches are of one partition.
         """

@@ -89,7 +89,7 @@ def stream(
 
 
 def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> DecodedStatements:
-    """Decode the RDF statements of the Kafka message in one row of a frame.
+    """Decode the RDF statements of a Kafka message; `entry` has its partition, offset, timestamp and value.
 
     The numbers of the statements follow the message's offset.
     """

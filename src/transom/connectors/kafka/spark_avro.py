@@ -75,7 +75,7 @@ def parse_avro(raw: DataFrame, source: Kafka) -> ParsedValues:
     ]
 
     def find_field(path: str) -> tuple[Column, T.DataType]:
-        """Return the column with the value at a path in the Avro record, and its Spark type."""
+        """Return the Spark column and type of the field at a path such as `body.temp` in the Avro record."""
         leaf = leaves[path]
         if leaf.kind in TIMESTAMP_UNITS:
             return _instant(leaf), T.TimestampType()

@@ -50,7 +50,7 @@ def _log_location(log: LogLocation, folder: Path | None) -> Path | KafkaTopic:
 def _entries(
     extent: Extent, location: Path | KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[str, int, dict[str, object]]]:
-    """Yield a log's entries as (file or topic, entry number, values); raise DataError if entries are missing."""
+    """Yield a log's entries as (file or topic, number, values of `columns`); DataError if entries are missing."""
     if isinstance(location, KafkaTopic):
         yield from topic_records(extent, location, columns)
         return

@@ -186,7 +186,7 @@ class SegmentLog:
             raise DataError(f"cannot write the log {self.folder}", detail=_os_error_text(error), hint=hint) from None
 
     def _append(self, entries: Sequence[LogRecord], read: int | None) -> None:
-        """Publish entries as one Parquet segment; `read` is how many readings they stem from (None: one each)."""
+        """Publish entries as one Parquet segment; `read` counts the readings they stem from (None: one per entry)."""
         wait = self._last_append + self.segment_interval - time.monotonic()
         if wait > 0:
             time.sleep(wait)

@@ -36,7 +36,7 @@ def stream(
     files_per_batch: int | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Read a log as a Spark DataFrame of ticks and attributes, streaming if `live`.
+    """Read a log as a DataFrame of ticks and attributes, streaming if `live`; `with_order` adds `row_order`.
 
     Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count` counts the entries.
     """

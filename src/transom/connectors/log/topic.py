@@ -172,7 +172,7 @@ def topic_latest_tick(location: KafkaTopic) -> int:
 def topic_records(
     extent: Extent, location: KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[str, int, dict[str, object]]]:
-    """Yield location, number and some columns of each entry in a Kafka log; raise DataError if entries are missing."""
+    """Yield (location, number, values of `columns`) per entry of a Kafka log; DataError if entries are missing."""
     with TopicReader(location) as reader:
         if not reader.exists():
             raise DataError(f"no log of {extent.name} in {location}", hint="transom collect writes it")

@@ -136,7 +136,7 @@ class TopicLog:
         self.totals.check(str(self.location))
 
     def append(self, entries: Sequence[LogRecord], read: int | None = None) -> None:
-        """Append entries in a committed Kafka transaction; `read` readings and messages arrived for them.
+        """Append entries in a committed Kafka transaction; `read`: how many readings and messages arrived for them.
 
         `read` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do not
         add up. Waits at most `_SHOWN` seconds until readers can see them.
@@ -217,7 +217,7 @@ class TopicLog:
             raise self._write_error(error) from None
 
     def _retry(self, call: Callable[[float], object], deadline: float) -> None:
-        """Call a function of the Kafka library, and repeat it on retriable errors until `deadline`."""
+        """Call `call` with a timeout of 5 s, and again on retriable Kafka errors; raise the error at `deadline`."""
         while True:
             try:
                 call(5.0)
@@ -276,7 +276,7 @@ _FURTHEST = 8
 
 
 def _message_outcomes(extent: Extent, message: Any) -> list[MessageOutcome]:
-    """Return the outcome (token, reject reason or None, detail) of a log entry in a list; empty without token.
+    """Return a log entry's outcome (message token, reject reason or None, detail) as a list; empty if no token.
 
     A token identifies a message that is sent again.
     """

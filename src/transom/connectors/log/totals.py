@@ -39,7 +39,7 @@ class LogTotals(NamedTuple):
     first: int = 0
 
     def after(self, entries: Iterable[LogRecord], read: int | None) -> LogTotals:
-        """Return the totals with `entries` counted, and `read` more readings (None: as many as the entries)."""
+        """Return new totals that include `entries`, and `read` more readings (None: one per entry)."""
         outcomes = count_entries(entries)
         arrived = outcomes.total() if read is None else read
         return LogTotals(self.read + arrived, dict(Counter(self.outcomes) + outcomes), self.first)

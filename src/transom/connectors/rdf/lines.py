@@ -66,7 +66,7 @@ def _line_quads(format: str, line: bytes) -> list[Quad]:
 
 
 def _wrong_times(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectError]:
-    """Return the errors, by line number, of times that are invalid or differ from the subject's earlier time."""
+    """Return errors by line number: times that are invalid or differ from an earlier time of the same subject."""
     rejected: dict[int, RejectError] = {}
     ticks: dict[IRI | BlankNode, int] = {}
     for number, quad in quads.items():

@@ -137,7 +137,7 @@ def rejected_message(location: str, rejection: RejectError, payload: object) -> 
 def decode_batches(
     reader: RdfReader, batches: Iterable[pa.RecordBatch], *, with_times: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Decode Arrow batches of RDF messages to batches of statements; with `with_times`, column 1 has the times.
+    """Decode Arrow batches of RDF messages (column 0; column 1: times, if any) to batches of statements.
 
     `mapInArrow` calls this; the columns are `COLUMNS`.
     """
@@ -164,7 +164,7 @@ def arrow_batches(rows: Iterator[Sequence[object]], schema: pa.Schema) -> Iterat
 
 
 def _rows(reader: RdfReader, payload: object, arrival: object) -> list[tuple[object, ...]]:
-    """Return the output rows of an RDF message: one per statement or, if it is rejected, one with the reason.
+    """Return (tick, position, s, p, o, ...) per statement of an RDF message, or one row with the reject reason.
 
     Their columns are `COLUMNS`.
     """

@@ -59,7 +59,7 @@ def decode_statements(
     dead_letters: DeadLetters | None = None,
     count: CountRead = uncounted,
 ) -> DataFrame:
-    """Decode a frame of RDF messages to rows of statements with their ticks.
+    """Decode RDF messages with `decode` to rows of a tick and a statement's terms, or of a reject reason.
 
     The columns are `tick_number`, `c0`, `c1`, `c2` and the order. A rejected message has `reject_reason`, `detail` and
     `origin`. If the stream's subjects are local, a row holds all statements of a file or message about a subject at a
@@ -78,7 +78,7 @@ def decode_statements(
 def _decode_to_arrow(
     local: bool, decode: StatementDecoder, dead_letters: DeadLetters | None, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Decode Arrow batches of RDF messages to statements, for Spark's `mapInArrow`.
+    """Decode batches of RDF messages to statements, listed per subject if `local`; bad ones to `dead_letters`.
 
     If `local`, statements are in a list per subject. Rejected messages go to `dead_letters`.
     """
@@ -111,7 +111,7 @@ def _note_reason(decoded: DecodedStatements, reasons: list[str | None]) -> Decod
 
 
 def statement_rows(decoded: DecodedStatements, *, local: bool) -> Iterator[Sequence[object]]:
-    """Yield the rows of a decoded RDF message: its statements, then its rejections.
+    """Yield rows of a decoded RDF message: one per statement (if `local`, per subject and tick), then rejections.
 
     Statements have a row each or, if `local`, a row per subject and tick.
     """

@@ -81,7 +81,7 @@ def reads_only(expression: Expression, attributes: frozenset[Attribute]) -> bool
 
 
 def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bool, number: int) -> SubqueryCondition:
-    """Rename the columns of WHERE subquery `number` uniquely, for a semi join (anti join if `negated`).
+    """Return WHERE subquery `number` with unique column names, for a semi join, or an anti join if `negated`.
 
     `conditions` are those of the join. `number` counts the subqueries of the query, which makes the names unique.
     """
@@ -103,7 +103,7 @@ def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bo
 
 
 def apply_set_operation(query: SetOperation, left: Windows, right: Windows) -> Windows:
-    """Translate UNION, EXCEPT or INTERSECT of two plans; raises LanguageRule if their columns are incompatible."""
+    """Return the plan of UNION, EXCEPT or INTERSECT of two plans; LanguageRule if their columns do not match."""
     operator = query.combination.value
     if len(left.schema) != len(right.schema):
         raise LanguageRule(

@@ -112,7 +112,7 @@ def _advice(failure: Failure) -> str | ParseError | None:
 
 
 def _length_hint(unit: str, compared: re.Match[str]) -> str:
-    """Return a hint to omit the `unit` of a compared number, and for a distance the number of metres to write."""
+    """Return a hint to omit `unit` in the comparison that `compared` matched; for a distance with metres to write."""
     metres = metres_of(f"{compared['amount']} {unit}")
     if compared["measured"] is None or metres is None:
         return f"a number in a condition has no unit: leave {shorten(unit)} out"
@@ -124,7 +124,7 @@ def _length_hint(unit: str, compared: re.Match[str]) -> str:
 
 
 def _converter_hint(failure: Failure) -> str:
-    """Return a hint for a select list such as `RSTREAM(a), b`: put the converter RSTREAM around the entire list."""
+    """Return the hint to put a converter such as RSTREAM around the whole select list, for `RSTREAM(a), b`."""
     first, others = _CONVERTED.search(failure.before), _ITEMS.match(failure.after)
     example = f": {first[1]}({first[2]}, {others[1].strip()})" if first and others else ""
     return f"put the converter around the whole list{example}"
@@ -165,12 +165,12 @@ class _CqlBuilder(ClauseBuilder):
         return Convert(converter_of(children[0]), children[1], span_of_meta(meta))
 
     def select(self, meta: Meta, children: list[Clause]) -> Query:
-        """Build the syntax node of a SELECT from its clauses: pairs (fields of the node, offset in the text)."""
+        """Build the syntax node of a SELECT; a clause is a pair (fields of the node, offset in the text)."""
         clauses: dict[str, Any] = {name: content for fields, _ in children for name, content in fields.items()}
         return Select(span=span_of_meta(meta), starts=tuple(start for _, start in children), **clauses)
 
     def select_clause(self, meta: Meta, children: list[Any]) -> Clause:
-        """Return the fields of the SELECT node that the select list sets, and the offset of the list in the text."""
+        """Return a dict of SELECT node fields (items, DISTINCT, converter), and the text offset of the select list."""
         *keywords, items = children
         fields: dict[str, Any] = {"items": (), "star_span": items} if isinstance(items, Span) else {"items": items}
         for keyword in keywords:
@@ -183,7 +183,7 @@ class _CqlBuilder(ClauseBuilder):
         return fields, meta.start_pos
 
     def item_list(self, meta: Meta, children: list[Any]) -> tuple[Any, ...]:
-        """Return the items of a select list as a tuple."""
+        """Return the syntax nodes of the items of a select list as a tuple."""
         return tuple(children)
 
     def from_clause(self, meta: Meta, children: list[Any]) -> Clause:
@@ -246,7 +246,7 @@ class _CqlBuilder(ClauseBuilder):
         return WindowClause(keys, ranges, slides[0] if slides else None, now, span_of_meta(meta), zone)
 
     def keyed(self, meta: Meta, children: list[Any]) -> tuple[tuple[Name, ...], list[Any]]:
-        """Return a window's PARTITION BY keys as a tuple, and the list of its ranges and slides."""
+        """Return the pair of a window's PARTITION BY names, and the list of syntax nodes of its ranges and slides."""
         name, rest = children
         return ((name, *rest[0]), rest[1]) if isinstance(rest, tuple) else ((name,), rest)
 
@@ -255,7 +255,7 @@ class _CqlBuilder(ClauseBuilder):
         return children[0] if isinstance(children[0], list) else children
 
     def calendar_frame(self, meta: Meta, children: list[Any]) -> list[Any]:
-        """Return the ranges, slides and time zone between the brackets of a window as a single list."""
+        """Return a list of the syntax nodes in a window's brackets: ranges and slides, then the time zone."""
         return [*children[0], children[1]]
 
     def zone(self, meta: Meta, children: list[Token]) -> TimeZone:
@@ -299,7 +299,7 @@ class _CqlBuilder(ClauseBuilder):
         return RegionName(children[0], span_of_meta(meta))
 
     def rows_range(self, meta: Meta, children: list[Any]) -> RangeClause:
-        """Build the syntax node of `ROWS n`."""
+        """Build the syntax node of `ROWS n`, the range of a window of the last n rows."""
         return RangeClause(RowQuantity(whole_number(children[0]), span_of(children[0])), None, span_of_meta(meta))
 
     def slide(self, meta: Meta, children: list[Any]) -> SlideClause:

@@ -157,7 +157,7 @@ class RelationScope(SourceScope):
         return SourceScope.resolve(self, name) if source is None else source.stamp(name.name)
 
     def stamp_source(self, name: Name) -> LocatedSource | None:
-        """Return the source whose position (g) or tick (t) a name means, or None; raises NameProblem if ambiguous."""
+        """Return the FROM source whose column g (position) or t (tick) a name means; None if it means neither."""
         if name.name not in STAMPS or any(v.schema.find(name.qualifier, name.name) for v in self.visible):
             return None
         sources = [s for s in self.located if name.qualifier in (None, s.qualifier) and s.has_stamp(name.name)]
@@ -271,7 +271,7 @@ class TrackGroupScope(GroupScope):
 
 
 def relation_argument(node: FunctionCall, scope: RelationScope) -> LocatedSource:
-    """Return the FROM source that AvgSpd(R) or Stamps(R) names; raises LanguageRule if it has no positions.
+    """Return the FROM source R of the call AvgSpd(R) or Stamps(R); raise LanguageRule if R has no positions.
 
     For `*` it is the only source with positions.
     """

@@ -83,7 +83,7 @@ def translate_spatial_call(node: FunctionCall, scope: SpatialScope) -> Expressio
 
 
 def translate_argument(kind: str, node: Node, scope: SpatialScope, example: str) -> Expression:
-    """Translate an argument of a spatial function, which must be of a `kind` such as p (point) or l (length).
+    """Translate an argument of a spatial function; `kind`: p(oint), s(hape), n(umber), l(ength) or t(ick).
 
     The kinds are p(oint), s(hape), n(umber), l(ength) and t(ick). Errors suggest the call `example`.
     """
@@ -105,7 +105,7 @@ def translate_argument(kind: str, node: Node, scope: SpatialScope, example: str)
 
 
 def translate_point(node: Node, scope: SpatialScope, example: str) -> Expression:
-    """Translate an expression to a point; a number is a point on a line; raises TypeProblem for other types.
+    """Translate an expression to a point; a number is a point on a line; else raise TypeProblem with `example`.
 
     The hint of the error is the call `example`.
     """

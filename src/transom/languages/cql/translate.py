@@ -367,7 +367,7 @@ class _CqlTranslator(SelectTranslator):
         return SourceItem(source, stream, visible, window_translator)
 
     def forget_after(self, plan: Operator, *extents: Extent) -> int | None:
-        """Return after how many ticks without rows the state of a partition key is dropped; None means never."""
+        """Return the fewest ticks without rows after which a partition key's state is dropped; None: never."""
         extent_name = single_extent(plan)
         declaring = [*extents, *([] if extent_name is None else [self.catalog.extent(extent_name)])]
         return min((e.forget_after for e in declaring if e.forget_after is not None), default=None)

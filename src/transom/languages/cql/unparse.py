@@ -92,7 +92,7 @@ def operand(query: Query, min_precedence: int) -> list[Line]:
 
 
 def select_head(query: Select) -> str:
-    """Return the first line of a SELECT: SELECT, DISTINCT, and the select list with its converter."""
+    """Return the first line of a SELECT: SELECT, and its items with DISTINCT, inside a converter such as RSTREAM."""
     items = ", ".join(item_text(item, PRINTER) for item in query.items) or "*"
     if query.distinct:
         items = f"DISTINCT {items}"
@@ -115,7 +115,7 @@ def from_lines(tables: tuple[Table, ...]) -> list[Line]:
 
 
 def table_lines(table: Table, head: str, tail: str, begin: int | None) -> list[Line]:
-    """Return the lines of a FROM item, between `head` (FROM or blanks) and `tail` (such as a comma).
+    """Return the text lines of a FROM item, from `head` (FROM or blanks) to `tail`; `begin` is its text offset.
 
     `begin` is the offset of the item in the original text.
     """
@@ -128,7 +128,7 @@ def table_lines(table: Table, head: str, tail: str, begin: int | None) -> list[L
 
 
 def source_lines(source: Source, head: str, tail: str, begin: int | None) -> list[Line]:
-    """Return the lines of a FROM source with its window and alias, between `head` and `tail`.
+    """Return the lines of a FROM source, window and alias; `head` begins the first line, `tail` ends the last one.
 
     `begin` is the offset of the source in the original text.
     """

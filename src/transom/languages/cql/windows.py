@@ -98,7 +98,7 @@ class WindowTranslator:
     def unbounded(
         self, window: syntax.WindowClause, input: Stream, slide: Every | int | None, key: tuple[Attribute, ...]
     ) -> Window:
-        """Return the window of all rows so far, separate for each partition `key`.
+        """Return the window of all rows so far per partition `key`, created at each `slide` (None: each row).
 
         It is created at each `slide`, or at each arrival of a row if `slide` is None.
         """
@@ -121,7 +121,7 @@ class WindowTranslator:
         slide: Every | None,
         key: tuple[Attribute, ...],
     ) -> Window:
-        """Return the window of the rows in a region, separate for each partition `key`.
+        """Return the window of rows in a region, per partition `key`; `other_ranges` may limit it by time.
 
         A range of time in `other_ranges` keeps only recent rows. The window is created at each `slide`, or at each
         arrival of a row if `slide` is None.
@@ -148,7 +148,7 @@ class WindowTranslator:
         key: tuple[Attribute, ...],
         window: syntax.WindowClause,
     ) -> Window:
-        """Return the window of the last `rows.count` rows, separate for each partition `key`.
+        """Return the window of the last n rows per partition `key`, at each `slide` or (None) at each row.
 
         It is created at each `slide`, or at each row if `slide` is None (C18).
         """
@@ -280,7 +280,7 @@ class WindowTranslator:
         return self.position
 
     def distance_position(self, window: syntax.WindowClause, key: tuple[Attribute, ...]) -> Position:
-        """Return the source's position for a window by distance; raises LanguageRule if it mixes several objects.
+        """Return a source's position for a window by distance; LanguageRule if objects mix for lack of a `key`.
 
         A PARTITION BY key keeps the objects apart (C14, C31).
         """
@@ -304,7 +304,7 @@ class WindowTranslator:
 
 
 def exact_quantities(lengths: Sequence[int]) -> list[Quantity] | None:
-    """Return lengths (microseconds) as quantities in the largest unit that is exact for all; None if none is.
+    """Convert durations in microseconds to quantities in the largest unit exact for all; None if none is.
 
     >>> [f"{quantity.amount} {quantity.unit}" for quantity in exact_quantities([59_000_000, 60_000_000])]
     ['59 seconds', '60 seconds']

@@ -124,13 +124,13 @@ class _SneeqlBuilder(ClauseBuilder):
         return Convert(Converter(children[0].upper()), children[1], span_of_meta(meta))
 
     def select(self, meta: Meta, children: list[Clause]) -> Query:
-        """Build the syntax node of a SELECT from its clauses, each a dict of node fields and an offset in the text."""
+        """Build the node of a SELECT; each clause in `children` is a pair (dict of node fields, text offset)."""
         clauses: dict[str, Any] = {name: content for fields, _ in children for name, content in fields.items()}
         starts = tuple(start for _, start in children)
         return Select(span=span_of_meta(meta), starts=starts, **clauses)
 
     def select_clause(self, meta: Meta, children: list[Any]) -> Clause:
-        """Return the fields of the SELECT node that the select list sets, and the offset of the list in the text.
+        """Return a dict of SELECT node fields (the items, or the span of `*`), and the text offset of the select list.
 
         `*` is an empty list.
         """

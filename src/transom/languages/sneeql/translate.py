@@ -215,7 +215,7 @@ class _SneeqlTranslator(SelectTranslator):
 
     # E15: NOW-n is the beginning of the period n periods before the one that begins; its last tick is before TO.
     def period_window(self, window: CalendarWindow, input: Stream, tags: tuple[Attribute, ...]) -> Window:
-        """Translate a window of calendar periods, and warn if it is empty or leaves gaps."""
+        """Translate a window of calendar periods, with columns `tags` (tick, index); warn if empty or with gaps."""
         from transom.languages.sql.calendar_windows import Amount, leaves_gaps, local_days, range_of, slide_by
 
         slide = slide_by(
@@ -261,7 +261,7 @@ class _SneeqlTranslator(SelectTranslator):
         return exact_window([ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)])
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
-        """Return a hint: the SNEEql window to write after `source` instead of a window function such as TUMBLE.
+        """Return a hint: the SNEEql window to write after `source` instead of TUMBLE or the like (None: an example).
 
         Without `window`, or if ticks do not divide it, the hint has an example.
         """
@@ -308,7 +308,7 @@ class _SneeqlTranslator(SelectTranslator):
         return multiples if exact is None else f"{multiples}, or count in {exact.value}"
 
     def source(self, source: Source) -> _SourceItem:
-        """Translate a source of FROM: a subquery, or a stream or table that the catalog declares.
+        """Return the plan and name of a FROM source: a subquery, or an extent (stream or table) of the catalog.
 
         Sensed extents give StreamAcquire, pushed ones StreamReceive (S25).
         """

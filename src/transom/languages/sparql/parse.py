@@ -62,7 +62,7 @@ class _SparqlBuilder(TermBuilder):
         return SparqlQuery(children[0], children[1], self.node_span(meta))
 
     def prologue(self, meta: Meta, children: list[Any]) -> Any:
-        """Return the BASE and PREFIX declarations before a query, as a tuple."""
+        """Return the BASE and PREFIX declarations before a query, as a tuple of Base and Prefix nodes."""
         return tuple(children)
 
     def base(self, meta: Meta, children: list[Token]) -> syntax.Base:
@@ -137,7 +137,7 @@ class _SparqlBuilder(TermBuilder):
     # sources and windows
 
     def dataset(self, meta: Meta, children: list[Any]) -> Any:
-        """Return the FROM clauses of a query as a tuple."""
+        """Return the syntax nodes of all FROM clauses of a query as a tuple."""
         return tuple(children)
 
     def default_graph(self, meta: Meta, children: list[IriName]) -> syntax.GraphSource:
@@ -165,7 +165,7 @@ class _SparqlBuilder(TermBuilder):
         return syntax.FixedWindow(children[0], self.node_span(meta))
 
     def element_window(self, meta: Meta, children: list[Token]) -> syntax.ElementWindow:
-        """Build the syntax node of `WINDOW ELEMS n`."""
+        """Build the syntax node of `WINDOW ELEMS n`, a count-based window."""
         return syntax.ElementWindow(self.integer(children[0]), self.node_span(meta), self.token_span(children[0]))
 
     def duration(self, meta: Meta, children: list[Token]) -> syntax.Duration:

@@ -127,7 +127,7 @@ def explain_failure(error: UnexpectedInput, text: str) -> ParseError:
 
 
 def hint_from_context(word: str, expected: set[str], before: str) -> str | None:
-    """Return a hint for an unexpected word if the text `before` it explains the error, else None.
+    """Return a hint on an unexpected `word` after the text `before`, where `expected` tokens fit; None without one.
 
     `expected` are the tokens that would be correct there.
     """
@@ -146,7 +146,7 @@ def hint_from_context(word: str, expected: set[str], before: str) -> str | None:
 
 
 def _keyword(name: str) -> str:
-    """Return the spelling of a grammar terminal for error messages, such as SELECT or '||'."""
+    """Return how error messages spell the grammar terminal `name`: a keyword in capitals, or an operator as '||'."""
     return {"__ANON_0": "'||'", "__ANON_1": "'&&'", "__ANON_2": "'^^'"}.get(name, name.lstrip("_").upper())
 
 
@@ -171,7 +171,7 @@ def hint_for(word: str, expected: set[str]) -> str | None:
 
 
 def expected_tokens(expected: set[str]) -> str | None:
-    """Return a hint such as "expected FROM or a term", in which "a term" stands for many tokens, or None.
+    """Return a hint that joins expected tokens, such as `expected FROM or a term`; None if there are none.
 
     It is None if there are no tokens.
     """

@@ -106,7 +106,7 @@ def aggregates(expression: Expression) -> Iterator[syntax.Aggregate]:
 
 
 def _operands(expression: Any) -> Iterable[Any]:
-    """Yield the direct operands of an expression, including the arguments of a call."""
+    """Yield the syntax nodes that are direct operands or call arguments of a SPARQL expression."""
     for child in children(expression):
         if isinstance(child, tuple):
             yield from child

@@ -75,7 +75,7 @@ def translate(
 
 
 def check_windows(form: syntax.Form, used: set[int]) -> None:
-    """Raise LanguageRule if a group's window is not in `used`, the ids of windows that apply to a stream (R9).
+    """Raise LanguageRule for a group's window that applies to no stream; `used` has the ids of those that do (R9).
 
     `used` has the ids of the windows that apply to a pattern.
     """
@@ -139,7 +139,7 @@ class _SparqlTranslator:
         return TripleTemplate(triple.subject, predicate, triple.object)
 
     def select(self, query: syntax.Select, context: _PatternContext) -> Windows:
-        """Translate a SELECT query or subquery to the plan of its solutions; `context` has its data and window."""
+        """Return the plan of a SELECT's (or subquery's) solutions; `context`: its data and nearest window."""
         columns = tuple(dict.fromkeys(variable(name) for name in select_variables(query)))
         solutions: Windows = project(self.sorted_solutions(query, context, columns), columns)
         if query.kind is not None:
@@ -147,7 +147,7 @@ class _SparqlTranslator:
         return self.apply_limit(solutions, query.modifiers)
 
     def apply_limit(self, solutions: Windows, modifiers: syntax.Modifiers) -> Windows:
-        """Apply LIMIT and OFFSET, if the query has them, to sorted solutions."""
+        """Return the plan of sorted solutions with LIMIT and OFFSET applied; unchanged if the query has none."""
         if modifiers.limit is None and modifiers.offset is None:
             return solutions
         return Slice(solutions, modifiers.offset or 0, modifiers.limit)
@@ -155,7 +155,7 @@ class _SparqlTranslator:
     def sorted_solutions(
         self, form: syntax.Form, context: _PatternContext, columns: tuple[Column, ...] = ()
     ) -> Windows:
-        """Plan a query up to ORDER BY; ties are sorted by `columns`, or by all variables if there are none.
+        """Plan a query's pattern, grouping, HAVING and ORDER BY; `columns` (or all variables) break ties.
 
         This is W3C 18.2.4.
         """
@@ -300,7 +300,7 @@ class _SparqlTranslator:
     def add_triple(
         self, triple: TriplePath, context: _PatternContext, builder: TripleBuilder, parts: list[Windows]
     ) -> None:
-        """Append the plan of a triple to `parts`; a path `p/q` becomes two triples joined by a blank node."""
+        """Append the plans of a triple's patterns to `parts`; a path `p/q` gives two, joined by a blank node."""
         match triple.verb:
             case IRI() | Column() as predicate:
                 parts.append(
@@ -318,7 +318,7 @@ class _SparqlTranslator:
                 parts.append(self.path_pattern(triple, path, context))
 
     def path_pattern(self, triple: TriplePath, path: terms.PropertyPath, context: _PatternContext) -> Windows:
-        """Translate a triple whose predicate is a path such as `p*`; raises LanguageRule inside a window with ELEMS.
+        """Return the plan matching a path like `p*`; LanguageRule in a group with a row-count window ELEMS n.
 
         Such a window is allowed if the pattern reads no stream.
         """
@@ -345,7 +345,7 @@ class _SparqlTranslator:
 
 
 def join_patterns(left: Windows, right: Windows) -> Windows:
-    """Join the solutions of two patterns on common variables; if one is empty, return the other unchanged."""
+    """Return the plan that joins two patterns' solutions on common variables; if one is empty, the other."""
     if left == EMPTY_PATTERN:
         return right
     return left if right == EMPTY_PATTERN else join(left, right)

@@ -222,7 +222,7 @@ class ExpressionBuilder(Transformer_NonRecursive[Token, Any]):
         return (children[0], children[1])
 
     def otherwise(self, meta: Meta, children: list[Node]) -> list[Node]:
-        """Return `ELSE a` of CASE as a list with one node, which differs from WHEN branches, which are pairs."""
+        """Return [a], the syntax node of `ELSE a` of CASE in a list, to tell it from WHEN branches (pairs)."""
         return children
 
     def searched_case(self, meta: Meta, children: list[Any]) -> Node:
@@ -269,7 +269,7 @@ class ClauseBuilder(ExpressionBuilder):
         return SelectItem(children[0], children[1] if len(children) == 2 else None, span_of_meta(meta))
 
     def where_clause(self, meta: Meta, children: list[Node]) -> Clause:
-        """Return WHERE as the field `where` of the SELECT node, with its offset in the query text."""
+        """Return a dict with the field `where` of the SELECT node, and the clause's offset in the query text."""
         return {"where": children[0]}, meta.start_pos
 
     def group_clause(self, meta: Meta, children: list[Node]) -> Clause:
@@ -277,7 +277,7 @@ class ClauseBuilder(ExpressionBuilder):
         return {"group_by": tuple(children)}, meta.start_pos
 
     def having_clause(self, meta: Meta, children: list[Node]) -> Clause:
-        """Return HAVING as the field `having` of the SELECT node, with its offset in the query text."""
+        """Return a dict with the field `having` of the SELECT node, and the clause's offset in the query text."""
         return {"having": children[0]}, meta.start_pos
 
 

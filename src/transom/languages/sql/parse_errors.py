@@ -172,7 +172,7 @@ def unprintable_character(word: str, span: Span, text: str) -> ParseError:
 
 
 def _match_around(text: str, offset: int) -> re.Match[str] | None:
-    """Match the whole fraction, non-ASCII word, `/*` or `&&` at an offset, for an error to quote; None for others."""
+    """Match the fraction, non-ASCII word, `/*` or `&&` around an offset, for a syntax error to quote; or None."""
     if text[offset] == "." and (digits := len(text[:offset]) - len(text[:offset].rstrip("0123456789"))):
         return _FRACTION.match(text, offset - digits)
     if text[offset].isalpha() and not text[offset].isascii():

@@ -181,7 +181,7 @@ class GroupScope:
         return None if group is None else Column(group)
 
     def resolve(self, name: Name) -> Expression:
-        """Resolve a name that is not grouped or aggregated: a parameter to its value; else raise LanguageRule."""
+        """Return a query parameter's value; raise LanguageRule for a column that is neither grouped nor aggregated."""
         expression = self.sources.resolve(name)
         if isinstance(expression, Constant):
             return expression
@@ -245,7 +245,7 @@ def unique_attribute(attribute: Attribute, taken: set[str]) -> Attribute:
 
 
 def has_aggregate(node: Node, names: frozenset[str]) -> bool:
-    """Whether an expression, without its subqueries, calls a function in `names`."""
+    """Whether an expression, without its subqueries, calls an aggregate function, that is one in `names`."""
     return bool(aggregates_in(node, names))
 
 

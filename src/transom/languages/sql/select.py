@@ -131,7 +131,7 @@ class SelectTranslator:
                     )
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
-        """Return a hint: the window to write after `source` instead of a window function such as TUMBLE.
+        """Return a hint: the window to write after `source` instead of TUMBLE or the like (None: an example).
 
         Each language overrides this. Without `window` the hint has an example.
         """

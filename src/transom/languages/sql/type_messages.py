@@ -49,7 +49,7 @@ def or_list(names: Sequence[str]) -> str:
 
 
 def cast_text(text: str, source: Type, target: Type) -> str | None:
-    """Return the text of a CAST of the expression `text` to type `target`, through integer if needed, or None."""
+    """Return SQL that casts the expression `text` to `target`, if needed through integer; None if impossible."""
     if castable(source, target):
         return f"CAST({text} AS {target})"
     if (source, target) == (Type.FLOAT, Type.STRING):

@@ -113,7 +113,7 @@ class GroupAggregate:
         return self.rows if self.bags else min(self.rows, 1)
 
     def take(self, changes: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
-        """Apply a tick's changes of input rows; if the group's result row changes, yield its retraction and new row.
+        """Apply (count, row) changes of a group; if the result changes, yield (-1, old row) and (1, new row).
 
         Both inputs and outputs are (signed count, row): an output is (-1, old row) or (1, new row). Raises ValueError
         if a row is retracted that was never added.

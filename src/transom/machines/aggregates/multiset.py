@@ -27,7 +27,7 @@ class Multiset:
         return len(self.order)
 
     def add(self, member: Any, count: int, label: str | None = None) -> int:
-        """Add `count` copies of a member; return 1 if it is new, -1 if its last copy is removed, otherwise 0.
+        """Add `count` copies of a member with text `label`; return 1 if it is new, -1 if it is gone, else 0.
 
         A negative `count` removes copies; `label` is a text that is stored with the member. For None, which is counted
         apart, it returns `count`.
@@ -71,7 +71,7 @@ class Multiset:
             yield None, self.null_count
 
     def pack(self) -> Any:
-        """Encode the count of NULLs and each member with count and label (a stored text) as nested JSON lists."""
+        """Encode the multiset as JSON lists: number of NULLs, and (member, count, label: its stored text) each."""
         return [self.null_count, [[codec.pack_nested(m), self.counts[m], label] for _, m, label in self.order]]
 
     @classmethod

@@ -63,7 +63,7 @@ class SlidingAggregate(Protocol):
     """Running aggregate of the panes in a window; panes leave in the order in which they entered."""
 
     def enter(self, partial: Any) -> None:
-        """Add the partial aggregate of a pane that enters the sliding window."""
+        """Add the partial aggregate of a pane (a slice of the window) that enters the sliding window."""
 
     def leave(self, partial: Any) -> None:
         """Remove the partial aggregate of the oldest pane, which leaves the sliding window."""
@@ -79,19 +79,19 @@ class PartialAggregate(Protocol):
         """The partial aggregate of a pane without values."""
 
     def add(self, partial: Any, value: Value) -> Any:
-        """Return a pane's partial aggregate extended by one more value."""
+        """Return the partial aggregate of a pane (window slice) extended by one more value."""
 
     def merge(self, before: Any, after: Any) -> Any:
         """Merge the partial aggregates of two consecutive panes (slices of a window)."""
 
     def window(self) -> SlidingAggregate:
-        """Create the running aggregate of a sliding window that holds no panes yet."""
+        """Create the running aggregate of a sliding window, at first without panes (slices of the window)."""
 
     def pack(self, partial: Any) -> Any:
         """Encode the partial aggregate of a pane for JSON, to save it as state."""
 
     def unpack(self, encoded: Any) -> Any:
-        """Decode the partial aggregate of a pane that `pack` encoded."""
+        """Decode the partial aggregate of a pane (rows that share their windows) from what `pack` returned."""
 
 
 def partial_aggregate(aggregate: SlidingAggregateSpec) -> PartialAggregate:
@@ -148,7 +148,7 @@ class _SlidingSum:
     """Running COUNT, SUM or AVG: adds panes that enter the window and subtracts panes that leave it."""
 
     def __init__(self, function: str, kind: Type) -> None:
-        """Create a running COUNT, SUM or AVG (`function`) of values of type `kind`, for a window without panes."""
+        """Create a running COUNT, SUM or AVG (`function`) of values of type `kind`, for a still empty window."""
         self.function = function
         self.kind = kind
         self.count = 0
@@ -160,7 +160,7 @@ class _SlidingSum:
         self.total += partial[1]
 
     def leave(self, partial: tuple[int, int]) -> None:
-        """Subtract the count and exact sum of the pane that leaves the window."""
+        """Subtract (count, exact sum) of a pane, that is a slice of the window, which leaves the window."""
         self.count -= partial[0]
         self.total -= partial[1]
 
@@ -191,7 +191,7 @@ def finish_sum(function: str, kind: Type, count: int, total: int) -> Value:
 
 
 def to_units(value: Value) -> int:
-    """Convert a number to an exact integer for summing: integers stay, others are multiplied by 10**DIGITS.
+    """Convert a number to an exact integer to sum: integers stay, others are scaled by a fixed power of ten.
 
     A float counts as the decimal number that it prints as. Raises DataError for a float outside the range of exact
     sums; a float in that range has 17 digits and is at least 1e-21, so its last digit is also a digit of a decimal.
@@ -248,7 +248,7 @@ class _PartialExtreme:
         return codec.pack((partial,))[0]
 
     def unpack(self, encoded: Any) -> Value:
-        """Decode a pane's minimum or maximum from JSON."""
+        """Decode the minimum or maximum of a pane (a slice of a window) from JSON."""
         return codec.unpack([encoded])[0]
 
 
@@ -295,7 +295,7 @@ class _PartialPath:
         return None
 
     def add(self, partial: tuple[int, int] | None, value: Value) -> tuple[int, int]:
-        """Add a step, `value` (the distance from the row before), to a pane's (first step, sum of steps)."""
+        """Return a pane's (first step, sum of steps) after one more step `value`; `partial` is None at first."""
         if not isinstance(value, int):
             raise PlanError(f"{value!r} is no step")
         return (value, value) if partial is None else (partial[0], partial[1] + value)
@@ -311,7 +311,7 @@ class _PartialPath:
         return _SlidingPath()
 
     def pack(self, partial: tuple[int, int] | None) -> Any:
-        """Encode a pane's (first step, sum of steps) as a JSON list; None if the pane has no rows."""
+        """Encode a pane's path (step to its first row, sum of its steps) as a JSON list; None without rows."""
         return None if partial is None else list(partial)
 
     def unpack(self, encoded: Any) -> tuple[int, int] | None:
@@ -323,7 +323,7 @@ class _SlidingPath:
     """Running path length: the sum of all steps except the one to the first row of the window."""
 
     def __init__(self) -> None:
-        """Create a running path length for a window without panes."""
+        """Create the running length of the path in a sliding window that is still empty."""
         self.total = 0
         self.firsts: deque[int] = deque()
 
@@ -356,7 +356,7 @@ class _PartialFirstLast:
         return ()
 
     def add(self, partial: Row, value: Value) -> Row:
-        """Return a pane's first value (for FIRST) or the new value (for LAST), in a tuple because it may be NULL."""
+        """Return a pane's FIRST or LAST value after one more value, as a 1-tuple because it may be NULL."""
         return partial if partial and self.first else (value,)
 
     def merge(self, before: Row, after: Row) -> Row:
@@ -364,7 +364,7 @@ class _PartialFirstLast:
         return before if self.first else after
 
     def window(self) -> SlidingAggregate:
-        """Create the running FIRST or LAST of a sliding window that holds no panes yet."""
+        """Create the running FIRST or LAST of a sliding window, at first without panes (slices of the window)."""
         return _SlidingFirstLast(self.first)
 
     def pack(self, partial: Row) -> Any:

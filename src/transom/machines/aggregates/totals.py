@@ -107,7 +107,7 @@ class RetractableTermSum:
         self.sums[2] += count * _to_binary_units(floating)
 
     def value(self) -> tuple[Value, ...]:
-        """Return the sum as (numeric kind, digits if exact, else float), NULLs for an error; AVG adds a count."""
+        """Return the sum as (numeric kind, exact digits, float), for AVG also the count; NULLs for an error."""
         kind, digits, floating = self._sum()
         if not self.with_count:
             return kind, digits, floating
@@ -135,7 +135,7 @@ class RetractableTermSum:
         )
 
     def pack(self) -> Any:
-        """Encode the counts and exact sums of the RDF numbers for JSON."""
+        """Return the state as a list for JSON: counts of numbers, counts of NaN and infinities, exact sums."""
         return [self.counts, self.non_finite_counts, self.sums]
 
     def unpack(self, encoded: Any) -> None:

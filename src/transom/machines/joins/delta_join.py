@@ -43,7 +43,7 @@ class DeltaJoin:
         return sum(bag.total() for bag in self.present)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (side, signed count, row); yield the join's as (PAIR or LEFT, count, row).
+        """Apply a tick's changes (side, signed count, row); yield (1 for pair or 0 for left row, count, row).
 
         A change of an input is (side, signed count, row), of the output (PAIR or LEFT, signed count, row). Raises
         ValueError if a row is retracted that was never added.
@@ -82,7 +82,7 @@ class DeltaJoin:
         return pairs
 
     def _left(self, left_changes: Counter[Row], matched: bool) -> Counter[Row]:
-        """Return changes of left rows in the output, signed counts; `matched`: the right side had rows before.
+        """Return a tick's output changes of left rows, as signed counts; `matched`: the right side had rows before it.
 
         `matched` says whether the right side had rows before this tick.
         """
@@ -104,11 +104,11 @@ class DeltaJoin:
         return emitted
 
     def _after(self, matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield (row, count, `matched`) to insert for each left row after this tick; `matched`: it has a match."""
+        """Yield (row, count, `matched`) for each left row after this tick; `matched`: whether it has a match."""
         return ((row, count, matched) for row, count in self.present[0].items())
 
     def _before(self, left_changes: Counter[Row], matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield (row, -count, matched) for each left row held before this tick, to retract it from the output."""
+        """Yield (row, -count, `matched`) for the left rows as before this tick, to retract the old output."""
         before = self.present[0].copy()
         before.subtract(left_changes)
         return ((row, -count, matched) for row, count in before.items())

@@ -32,7 +32,7 @@ class IntervalJoinMachine:
         return len(self.left.rows) + len(self.right.rows)
 
     def take(self, tick: int, left: Sequence[Row], right: Sequence[Row]) -> Iterator[Row]:
-        """Join a tick's rows with all rows that are valid at it, and yield the new pairs.
+        """Join a tick's rows with the other input's valid rows; yield (earlier end tick, left and right values).
 
         The first value of a row is the tick until which it is valid. Raises PlanError for a row whose validity interval
         is empty.
@@ -99,7 +99,7 @@ class _IntervalSide:
 
 
 def _end_tick(row: Row) -> int:
-    """Return the tick at which a row stops being valid, its first value; raises PlanError if it is no integer."""
+    """Return a row's first value, the tick at which the row stops being valid; PlanError if it is no integer."""
     end = row[0]
     if not isinstance(end, int):
         raise PlanError(f"a row leaves at a tick, not at {end!r}")
@@ -107,5 +107,5 @@ def _end_tick(row: Row) -> int:
 
 
 def _join_rows(left: Row, right: Row) -> Row:
-    """Concatenate a pair of rows: the earlier of their end ticks, then the other values of left and right."""
+    """Join two rows (end tick, values...) to one: the earlier end tick, then the values of left and right."""
     return (min(_end_tick(left), _end_tick(right)), *left[1:], *right[1:])

@@ -62,7 +62,7 @@ class ProductMachine:
     def __init__(
         self, left: SideKind, right: SideKind, output: ProductOutput = "windows", widths: tuple[int, int] = (0, 0)
     ) -> None:
-        """Create a join of two inputs' current windows, given as windows or changes; `output` is what to emit.
+        """Create a join of two inputs' current windows; `output`: what to emit; `widths`: the column counts.
 
         An input arrives as windows or as changes (`intervals`); `widths` has the column counts of both.
         """
@@ -84,7 +84,7 @@ class ProductMachine:
         return sum(len(rows) for windows in cut for rows in windows.values()) + valid_rows
 
     def take(self, left: Sequence[SideEvent], right: Sequence[SideEvent]) -> Iterator[ProductRow]:
-        """Apply a tick's events; if an input has new windows, yield the pairs of all current windows.
+        """Apply a tick's events; if an input has new windows, yield all pairs of windows: a marker, then rows.
 
         Each pair is a window marker, then its rows.
         """
@@ -110,7 +110,7 @@ class ProductMachine:
                         yield ProductRow(seq, row + match)
 
     def _relations(self) -> Iterator[ProductRow]:
-        """Yield a window marker (row None), then both inputs' rows or their joined pairs, as `output` says."""
+        """Yield a window marker (row None), then the rows of both inputs or joined pairs, as `self.output` says."""
         for side in range(2):
             self._apply_removals(side)
         yield ProductRow(1, None)
@@ -152,7 +152,7 @@ class ProductMachine:
         return True
 
     def _add_row(self, side: int, entry: OrderedRow) -> None:
-        """Insert a row, with its sort order and join key, into an input that arrives as changes."""
+        """Insert a row, with its sort order and join key, into input number `side`, which arrives as changes."""
         self.side_rows[side].append(entry)
         counts = self.row_counts[side]
         if counts is not None:

@@ -174,7 +174,7 @@ class DistanceMachine:
         yield from self.odometer.entries()
 
     def save(self) -> bytes:
-        """Serialize the odometer and, with `forget_after`, the tick of the last accepted row."""
+        """Serialize distance, last tick and position and, with `forget_after`, the last accepted row's tick."""
         last = [] if self.forget_after is None else [self.last]
         return codec.save(self.kind, [*self.odometer.save(), *last])
 

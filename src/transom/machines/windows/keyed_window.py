@@ -144,7 +144,7 @@ class KeyedWindowMachine:
         return emissions
 
     def _windows_after_rows(self, tick: int, inside: bool) -> list[TimedEmission]:
-        """Return the output of the window that a tick's new rows trigger; `inside`: one is in its regions.
+        """Return the output of the window that a tick's rows trigger; `inside`: a row lies in its regions.
 
         `inside` says whether a row lies in the window's regions.
         """
@@ -177,7 +177,7 @@ class KeyedWindowMachine:
                 return 0 if self.odometer is None else self.odometer.distance
 
     def _add_row(self, tick: int, row: Row, step: int | None) -> None:
-        """Store a row, `step` from the row before, in the last pane (rows sharing all windows) or a new one.
+        """Store a row in the last pane (rows sharing all windows) or a new one; `step` is the distance moved.
 
         `step` is its distance from the previous row.
         """
@@ -200,7 +200,7 @@ class KeyedWindowMachine:
         self.pending.append(_Pane(coordinates, content))
 
     def _same_pane(self, coordinates: tuple[int, ...], other_coordinates: tuple[int, ...]) -> bool:
-        """Whether rows with these coordinates can share a pane, because every window holds both or neither."""
+        """Whether every window holds both or neither of two rows with these coordinates (tick, index, ...)."""
         for value, other_value, (period, origin, other_period, other_origin) in zip(
             coordinates, other_coordinates, self._boundaries, strict=True
         ):
@@ -211,7 +211,7 @@ class KeyedWindowMachine:
         return True
 
     def _window(self, tick: int, boundary: int) -> list[TimedEmission]:
-        """Create the window of `tick`, due at the slide boundary `boundary`, and return its emissions."""
+        """Create a key's window at `tick`, where `boundary` is the slide's coordinate; return its emissions."""
         spec = self.spec
         self.has_emitted = True
         bases = (boundary if r.coordinate == spec.slide else self._coordinate(r.coordinate, tick) for r in spec.ranges)
@@ -299,7 +299,7 @@ class KeyedWindowMachine:
         return emissions
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the state of a key: its row count with the last tick, the last position, and rows or panes."""
+        """Yield a key's state: row count with last tick, last position, and its rows or panes (partial aggregates)."""
         yield StateEntry("count", 0, self.last, self.count, None)
         if self.odometer is not None:
             yield from self.odometer.entries()
@@ -333,20 +333,20 @@ class KeyedWindowMachine:
         return machine
 
     def _values(self, partials: Any) -> Row:
-        """Return the aggregate values of the rows of one pane, given its partial aggregates."""
+        """Return a pane's aggregate values from `partials`, one partial aggregate per aggregate function."""
         windows = [part.window() for part in self._parts]
         for window, partial in zip(windows, partials, strict=True):
             window.enter(partial)
         return tuple(window.value() for window in windows)
 
     def _pack(self, content: Any) -> Any:
-        """Encode the content of a pane for JSON: a row, or partial aggregates if the output is aggregates."""
+        """Encode a pane's content (a row or, if the output is aggregates, partial aggregates) as JSON values."""
         if not self._aggregated:
             return codec.pack(content)
         return [part.pack(cell) for part, cell in zip(self._parts, content, strict=True)]
 
     def _unpack(self, cells: Any) -> Any:
-        """Decode the content of a pane, a row or partial aggregates, that `_pack` encoded."""
+        """Decode a pane's content from JSON: a row, or a list with one partial value per aggregate."""
         if not self._aggregated:
             return codec.unpack(cells)
         return [part.unpack(cell) for part, cell in zip(self._parts, cells, strict=True)]

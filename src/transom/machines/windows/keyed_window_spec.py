@@ -88,7 +88,7 @@ class KeyedWindowSpec:
 
     @property
     def boundaries(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Return, per range, the spacing and first value of its possible low ends, then of its high ends.
+        """Return, per range, four numbers: (spacing, first value) of its low ends, then of its high ends.
 
         They are period and origin of the low bound, then of the high bound.
         """
@@ -97,7 +97,7 @@ class KeyedWindowSpec:
         )
 
     def _bound_values(self, range_spec: RangeSpec, bound: tuple[int, int]) -> tuple[int, int]:
-        """Return (period, origin) of a range bound, whose possible values are origin, origin + period, and so on."""
+        """Return (period, origin) of a window `bound` (step, offset): its values are origin, origin + period, ..."""
         step, offset = bound
         if range_spec.coordinate == self.slide and not self.step % step and not self.first % step:
             return self.step, self.first + offset

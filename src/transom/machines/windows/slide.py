@@ -73,7 +73,7 @@ class SlidingWindowMachine:
 
     @property
     def held(self) -> int:
-        """Number of panes in state."""
+        """The number of panes in state; a pane aggregates rows that enter and leave windows together."""
         return len(self.panes)
 
     @property
@@ -154,7 +154,7 @@ class SlidingWindowMachine:
         return expiry
 
     def _add_pane(self, tick: int, expiry: int) -> list[Any]:
-        """Add and return an empty pane for rows of `tick` until `expiry`; raise PlanError if not at windows."""
+        """Add an empty pane for rows that enter at `tick` and leave at `expiry`; return its partial results."""
         period = self.spec.period
         if tick % period:
             raise PlanError(f"tick {tick} is not a window: these are {period} apart")
@@ -164,7 +164,7 @@ class SlidingWindowMachine:
         return pane
 
     def _sorted_panes(self) -> list[tuple[int, int]]:
-        """Return the panes as (tick, expiry), sorted; PlanError if a later pane expires before an earlier one."""
+        """Return (tick, expiry tick) of each pane of rows, sorted; PlanError if a later pane expires earlier."""
         panes = sorted(self.panes)
         if self.spec.copies is None:
             for (first, first_expiry), (tick, expiry) in pairwise(panes):

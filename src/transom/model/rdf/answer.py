@@ -109,7 +109,7 @@ class RdfAnswer:
 
     @overload
     def __getitem__(self, position: slice) -> RdfAnswer:
-        """The answer with only the intervals of a slice."""
+        """The answer with only the intervals whose positions in the list are in a slice."""
 
     def __getitem__(self, position: int | slice) -> AnswerPart | RdfAnswer:
         """The interval at a position, or the answer with only those of a slice."""
@@ -228,7 +228,7 @@ class RdfAnswer:
         """
 
         def overlapping(parts: Iterable[Interval]) -> tuple[Interval, ...]:
-            """Keep the intervals that contain a tick from `start` to `until`."""
+            """Keep the intervals that overlap the enclosing method's ticks `start` to `until` (None: no end)."""
             return tuple(
                 interval
                 for interval in parts
@@ -246,7 +246,7 @@ class RdfAnswer:
         """
 
         def clip_starts(parts: Iterable[Interval]) -> tuple[Interval, ...]:
-            """Clip intervals that begin before `start`, so that they begin there."""
+            """Make intervals that begin before the enclosing method's `start` begin at `start`."""
             return tuple(replace(interval, start=max(interval.start, start)) for interval in parts)
 
         return self.during(start, None)._map_intervals(clip_starts) if start else self
@@ -260,7 +260,7 @@ class RdfAnswer:
         """
 
         def forget_later_changes(parts: Iterable[Interval]) -> tuple[Interval, ...]:
-            """Keep the intervals that begin by tick `last`; an end after that tick becomes None."""
+            """Keep intervals that begin by tick `last` of `up_to`; replace an end after that tick by None."""
             return tuple(
                 interval if interval.end is None or interval.end <= last else replace(interval, end=None)
                 for interval in parts
@@ -316,7 +316,7 @@ def intervals(
                 valid.append(Valid(payload, start, end, n))
 
     def sort_key(interval: Valid[Payload]) -> tuple[object, ...]:
-        """Return the sort key of a validity interval: start, then payload by `order`, then end (no end is last)."""
+        """Return a validity interval's sort key: start, the caller's `order` of its payload, end (None last)."""
         return interval.start, order(interval.payload), interval.end is None, interval.end or 0
 
     return tuple(sorted(valid, key=sort_key))

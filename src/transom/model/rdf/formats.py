@@ -84,7 +84,7 @@ def json_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
 
 
 def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None, view: View = WHOLE) -> Iterator[str]:
-    """Write an answer as SPARQL Results JSON: one document for each period in which the answer does not change.
+    """Yield SPARQL Results JSON lines of an answer in ticks `first` to `last`: one per period without changes.
 
     Periods are limited to the ticks `first` to `last` (None: no end).
     """

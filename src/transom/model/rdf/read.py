@@ -45,7 +45,7 @@ def read_quads(
     labels: dict[str, str] | None = None if label_prefix is None else {}
 
     def convert(parsed: Any) -> Any:
-        """Convert a term of Oxigraph; blank nodes get new labels if `label_prefix` is set."""
+        """Convert a term of the Oxigraph parser; blank nodes get new labels if `label_prefix` is set."""
         if labels is not None and isinstance(parsed, oxigraph.BlankNode):
             return BlankNode(labels.setdefault(parsed.value, f"{label_prefix}{len(labels)}"))
         return _convert_term(parsed)

@@ -41,16 +41,16 @@ class Planning(Protocol):
         """Whether the query reads streams, so that its answer changes with time."""
 
     def plan_windows(self, op: Windows, ordered: bool = False, stateless_above: bool = False) -> PhysicalNode:
-        """Plan a relation, that is an operator whose result is windows, with everything below it.
+        """Plan an operator that returns windows, and all below it; if `ordered`, rows carry their order.
 
         With `ordered`, rows carry their order. With `stateless_above`, no operator above keeps state.
         """
 
     def expand(self, op: Windows, rows: PhysicalNode) -> PhysicalNode:
-        """Repeat each row of the relation `op`, planned as `rows`, in every window that contains it."""
+        """Plan to repeat each row of `rows`, the plan of the relation `op`, in every window that holds it."""
 
     def with_markers(self, op: Windows, rows: PhysicalNode) -> PhysicalNode:
-        """Repeat each row of the relation `op` in its windows, and add a marker row for each window, even if empty.
+        """Plan a copy of each row of `op` (planned as `rows`) in each of its windows, plus a marker row per window.
 
         `rows` is the plan of the relation.
         """
@@ -65,4 +65,4 @@ class Planning(Protocol):
         """Plan a stream whose rows carry their order and, with `index`, also their number in the stream, from 1."""
 
     def schedule(self, op: Windows) -> Schedule | None:
-        """The ticks at which a relation has windows; None if they depend on the data."""
+        """Return the Schedule of the ticks at which `op` has windows; None if these ticks depend on the data."""

@@ -35,7 +35,7 @@ PATH_LENGTH = SlidingAggregateSpec("path", "integer", None)
 
 
 def plan_aggregates(planner: Planning, op: Windows, ordered: bool) -> PhysicalNode | None:
-    """Plan aggregates that the state machine of keyed windows computes itself; None if it cannot compute them.
+    """Plan aggregates that keyed windows' state machine computes, in order if `ordered`; None if it cannot.
 
     With `ordered`, the result rows carry their order.
     """
@@ -92,7 +92,7 @@ def _sums_floats(aggregate: Aggregate | TrackAggregate) -> bool:
 
 
 def _plan_aggregate(planner: Planning, op: Aggregation, window: Window, ordered: bool) -> KeyedWindowAggregate:
-    """Plan the aggregation `op`, which the state machine of the keyed window `window` computes.
+    """Plan `op` over a window per key as one state machine; with `ordered`, result rows carry their order.
 
     With `ordered`, the result rows carry their order.
     """
@@ -142,5 +142,5 @@ class _MachineInputs:
 
 
 def aggregate_positions(node: KeyedWindowAggregate, aggregate: Aggregate | TrackAggregate) -> list[int]:
-    """Return the indexes of the state machine's aggregates from which one aggregate of the query is computed."""
+    """Return the indexes, in node.spec.aggregates, of the machine's aggregates that give a query's aggregate."""
     return [node.spec.aggregates.index(part) for part in _MachineInputs(list(node.cells)).of(aggregate)]

@@ -28,7 +28,7 @@ def plan_join(
     ordered: bool,
     stateless_above: bool,
 ) -> PhysicalNode:
-    """Plan a product or join of the windows of two relations (`sides`).
+    """Plan the product or join of the windows of both `sides`, on all conditions in the list `predicate`.
 
     With `ordered`, rows carry their order. With `stateless_above`, no operator above keeps state.
     """
@@ -107,7 +107,7 @@ def _join_with_scans(
     nodes: tuple[PhysicalNode, PhysicalNode],
     predicate: list[Expression],
 ) -> PhysicalNode:
-    """Plan the join of a stream's rows with a table that is read again at intervals.
+    """Plan a join with a table that is read at intervals; `nodes` are the plans of `sides`, one is the table.
 
     `nodes` are the planned `sides`; one of them is the table.
     """
@@ -132,7 +132,7 @@ def _join_with_scans(
 
 
 def _held_rows(planner: Planning, op: Windows, node: PhysicalNode, bucket_length: int) -> Formula:
-    """Return an upper bound on the rows that Spark's own join keeps in state for one of its inputs; 0 for a table.
+    """Bound the rows of input `op` that Spark's join stores, in time buckets of `bucket_length`; 0 for a table.
 
     The input is `op`, planned as `node`. Each row is stored twice per open time bucket.
     """
@@ -153,7 +153,7 @@ def pending_rows(planner: Planning, op: Windows, node: PhysicalNode) -> Formula:
 
 
 def max_rows(planner: Planning, op: Windows, span: int) -> Formula:
-    """Return an upper bound on rows that become valid in `span` ticks and in those the watermark leaves open."""
+    """Bound the rows of `op` that become valid within `span` ticks and the ticks that the watermark leaves open."""
     match op:
         case Window(input=StoredTable()):
             return bounds.window_size(op)
@@ -175,7 +175,7 @@ def _has_typed_keys(equal: tuple[tuple[Expression, Expression], ...]) -> bool:
 def split_equalities(
     predicate: list[Expression], left: Schema, right: Schema
 ) -> tuple[tuple[tuple[Expression, Expression], ...], Expression]:
-    """Split the conjuncts of a join into equalities between left and right, and one condition of all the others."""
+    """Split a join condition into pairs of equal (left, right) expressions and the conjunction of the others."""
     equal: list[tuple[Expression, Expression]] = []
     residual_parts: list[Expression] = []
     left_columns, right_columns = set(left), set(right)

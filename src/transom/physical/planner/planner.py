@@ -156,7 +156,7 @@ class Planner:
                 assert_never(op)
 
     def _plan_union(self, parts: tuple[Stream, ...], required: RequiredProperties) -> PhysicalNode:
-        """Plan a union of streams as nested unions of two, in the order of `parts`."""
+        """Plan a union of streams as nested unions of two; `required`: what later operators need of rows."""
         sides = [self.plan_stream(part, required.without_index()) for part in parts]
 
         def union_all(left: PhysicalNode, right: PhysicalNode) -> PhysicalNode:
@@ -176,7 +176,7 @@ class Planner:
         )
 
     def plan_rstream(self, op: Windows, ordered: bool, stateless_above: bool) -> PhysicalNode:
-        """Plan RSTREAM, which emits the rows of all windows as a stream."""
+        """Plan RSTREAM; `ordered`: rows carry their order; `stateless_above`: no operator above keeps state."""
         rows = self._keyed_aggregates(op, ordered) or self.plan_windows(op, ordered, stateless_above)
         if rows.form in UNEXPANDED_FORMS:
             rows = self.expand(op, rows)
@@ -191,7 +191,7 @@ class Planner:
         return keyed_aggregates.plan_aggregates(self, op, ordered)
 
     def plan_difference(self, op: Windows, report: str, ordered: bool) -> PhysicalNode:
-        """Plan ISTREAM (`report` is "inserted") or DSTREAM (`report` is "deleted") over a relation."""
+        """Plan ISTREAM (`report`: 'inserted') or DSTREAM ('deleted') of a relation; `ordered`: keep the order."""
         if not ordered and routes.yields_changes(self, op):
             from transom.physical.planner import relations
 
@@ -233,7 +233,7 @@ class Planner:
         return CollectWindows(rows, clock, rows.schema, decisions.collect_windows(op, self.slack))
 
     def plan_windows(self, op: Windows, ordered: bool = False, stateless_above: bool = False) -> PhysicalNode:
-        """Plan a relation, that is an operator whose result is windows, with everything below it."""
+        """Plan an operator that yields windows, in row order if `ordered`; `stateless_above`: no state above."""
         if holds_terms(op):
             from transom.physical.rdf import relations
 
@@ -275,7 +275,7 @@ class Planner:
                 raise PlanError(f"{type(op).__name__} works on RDF terms, not on rows", detail=str(op))
 
     def _plan_relation(self, op: RelationOperator | PerWindowOperator, ordered: bool) -> PhysicalNode:
-        """Plan a join, a set operation, or an operator on single windows such as DISTINCT."""
+        """Plan a join, set operation or per-window operator (DISTINCT); if `ordered`, rows carry their order."""
         from transom.physical.planner import relations
 
         if isinstance(op, RelationOperator):
@@ -283,7 +283,7 @@ class Planner:
         return relations.plan_per_window(self, op, ordered)
 
     def plan_window(self, op: Window, ordered: bool) -> PhysicalNode:
-        """Plan a window over a stream: row windows and keyed windows run in a state machine, time windows do not."""
+        """Plan a stream's window: by rows or keys in a state machine, else in Spark; `ordered` keeps order."""
         assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller handles tables
         if routes.needs_keyed_window(op):
             from transom.physical.planner import relations
@@ -367,7 +367,7 @@ class Planner:
     def plan_sliding_aggregate(
         self, op: WindowAggregation, rows: PhysicalNode, schedule: Schedule | None, copies: int, ordered: bool
     ) -> SlidingWindowAggregate | None:
-        """Plan aggregates over a sliding window in the Java kernel; None if Spark must compute them itself.
+        """Plan sliding aggregates in the Java kernel; `copies`: windows per row; None if Spark must compute.
 
         Rows must come from one time window with one period, so that they expire in order. Few keys are left to Spark.
         """

@@ -70,7 +70,7 @@ PerWindowOperator: TypeAlias = WindowDistinct | WindowTopK | SuppressUnchanged |
 
 
 def plan_keyed_window(planner: Planning, op: Window, form: Form, *, ordered: bool) -> PhysicalNode:
-    """Plan the windows of each key of a stream; a state machine builds them from the rows in order.
+    """Plan the windows of each key in a state machine; `form`: windows or changes; `ordered`: with row order.
 
     The result has the `form` of windows or of changes. With `ordered`, its rows carry their order.
     """
@@ -99,7 +99,7 @@ def plan_keyed_window(planner: Planning, op: Window, form: Form, *, ordered: boo
 
 
 def _slide_spec(op: Window) -> tuple[str, int, int]:
-    """Return how a keyed window slides: the coordinate or event that moves it, its step, and its first boundary."""
+    """Return a keyed window's slide: what moves it (such as tick, index, arrival), its step and first boundary."""
     match op.slide:
         case Every(coordinate=coordinate, step=step, first=first):
             return str(coordinate), step, first
@@ -131,7 +131,7 @@ def _region_condition(op: Window) -> Expression | None:
 
 
 def _position_spec(position: Position, op: Window | SpeedLimit, speed: Speed | None = None) -> PositionSpec:
-    """Specify for the state machine which columns hold a position, and the speed limit if `speed` is present."""
+    """Return the indexes of the position columns in the input of `op`, and the limit `speed` (None: no limit)."""
     indexes = [op.input.schema.position(attribute) for attribute in op.position_columns]
     limit = None if speed is None else (speed.length, speed.ticks)
     return PositionSpec(indexes[0], indexes[1] if len(indexes) > 1 else None, position.geodesic, position.unit, limit)
@@ -202,7 +202,7 @@ def _join_condition(op: RelationOperator) -> tuple[tuple[tuple[Expression, Expre
 
 
 def plan_relation(planner: Planning, op: RelationOperator, ordered: bool) -> PhysicalNode:
-    """Plan a join or set operation on two relations in one stateful machine; raise Unsupported if `ordered`.
+    """Plan a join or set operation in a stateful machine; raise Unsupported if the query needs ordered rows.
 
     The machine does not keep the order of rows.
     """
@@ -235,7 +235,7 @@ _SET_OPERATIONS: dict[type, CombineKind] = {
 
 
 def plan_per_window(planner: Planning, op: PerWindowOperator, ordered: bool) -> PhysicalNode:
-    """Plan an operator on the windows of one relation, such as DISTINCT.
+    """Plan an operator on single windows, such as DISTINCT; if `ordered`, rows carry their order.
 
     With `ordered`, rows carry their order; raises Unsupported if the operator loses it.
     """
@@ -282,7 +282,7 @@ def _rows_in_order(planner: Planning, op: Windows) -> PhysicalNode:
 
 
 def expanded_rows(planner: Planning, op: Windows, *, ordered: bool = False) -> PhysicalNode:
-    """Plan a relation, and repeat each row in every window that contains it.
+    """Plan a relation so that each row comes once per window that contains it; if `ordered`, with its order.
 
     With `ordered`, rows carry their order.
     """
@@ -291,7 +291,7 @@ def expanded_rows(planner: Planning, op: Windows, *, ordered: bool = False) -> P
 
 
 def plan_changes_to_stream(planner: Planning, op: Windows, report: str) -> PhysicalNode:
-    """Plan ISTREAM or DSTREAM over changes, by summing the changes of equal rows per tick.
+    """Plan ISTREAM (`report` inserted) or DSTREAM (deleted), by summing the changes of equal rows per tick.
 
     `report` is "inserted" for ISTREAM and "deleted" for DSTREAM.
     """

@@ -72,7 +72,7 @@ def joins_time_windows(planner: Planning, op: RelationJoin) -> bool:
 
 
 def _first_boundaries(op: Windows) -> set[int]:
-    """Return the first tick, from 0 on, at which each window operator of a relation makes a window."""
+    """Return the set of first ticks, from 0 on, at which the window operators in a plan create windows."""
     slides = (window.slide for window in walk(op) if isinstance(window, Window))
     return {slide.at_or_after(0) if isinstance(slide, EveryPeriod) else 0 for slide in slides}
 

@@ -16,7 +16,7 @@ from transom.physical.schedule import Schedule
 
 
 def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -> PhysicalNode:
-    """Plan reading a table's log at each scan (periodic read); raise Unsupported if `ordered` is true.
+    """Plan reading a table's row changes from its log of periodic reads; Unsupported if rows must be `ordered`.
 
     The log does not record the position of deleted rows.
     """
@@ -26,7 +26,7 @@ def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -
 
 
 def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form) -> PhysicalNode:
-    """Plan a changing table so that all its rows are emitted at each scan, that is at each periodic read.
+    """Plan emitting all rows of a table, in `form`, at each scan (periodic read); `rows` is the plan of its changes.
 
     `rows` is the plan of its changes. The result has the `form` TICKS, or INTERVALS if rows are valid until the next
     scan.
@@ -42,7 +42,7 @@ def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form)
 def expand_one_side(
     planner: Planning, sides: tuple[Windows, Windows], nodes: tuple[PhysicalNode, PhysicalNode]
 ) -> tuple[PhysicalNode, PhysicalNode]:
-    """If a table read anew at each scan is joined to a table, plan all its rows per scan; return both plans.
+    """In a join of a periodically scanned table with a table, plan all its rows at each scan; return both plans.
 
     Raises Unsupported if that table is not scanned periodically.
     """

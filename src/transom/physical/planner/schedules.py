@@ -29,7 +29,7 @@ from transom.physical.schedule import Schedule
 
 
 def schedule_of(planner: Planning, op: Windows) -> Schedule | None:
-    """The ticks at which a relation has windows; None if they depend on the data."""
+    """Return the Schedule of the ticks at which `op` has windows; None if these ticks depend on the data."""
     match op := narrow(op):
         case Window(slide=AtStart()):
             return Schedule((), planner.start)

@@ -35,7 +35,7 @@ OUTER_MARKER = " outer "
 
 
 def is_outer_key(name: str) -> bool:
-    """Whether a column is named as a key column, which holds the term of a variable from outside an EXISTS."""
+    """Whether a column's name is that of a key column, with the term of a variable from outside an EXISTS."""
     return OUTER_MARKER in name
 
 

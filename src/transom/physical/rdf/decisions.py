@@ -35,7 +35,7 @@ def message_star_match(count: int) -> Decision:
 def change_join(
     how: JoinType, sides: tuple[Windows, ...], keyed: bool, residual: Compatibility, slack: int
 ) -> Decision:
-    """Return the decision (executor, reason, state bound) for an incremental join of SPARQL solutions.
+    """Return the Decision (executor, reason, state bound) to join `sides`; `residual` is a check beyond keys.
 
     The join is by key if `keyed`. `residual` is the check beyond equal keys. The state bound includes the `slack` ticks
     that may be open at once.
@@ -76,7 +76,7 @@ def distinct(op: Windows, slack: int) -> Decision:
 
 
 def blank_nodes(op: Windows, slack: int) -> Decision:
-    """Return the decision to give each copy of a solution its own blank nodes, in a stateful machine.
+    """Return the decision to label blank nodes per copy of a solution in a machine; `slack`: ticks open at once.
 
     The state bound includes the `slack` ticks that may be open at once.
     """
@@ -86,7 +86,7 @@ def blank_nodes(op: Windows, slack: int) -> Decision:
 
 
 def path_closure(edges: Windows, statements: Windows, has_nodes: bool, slack: int) -> Decision:
-    """Return the decision (executor, reason, state bound) to follow property paths of any length along `edges`.
+    """Return the decision (executor, reason, state bound) for `+` or `*` paths; `has_nodes`: terms are kept too.
 
     With `has_nodes` the machine also keeps the terms of all `statements`. The state bound includes the `slack` ticks
     that may be open at once.
@@ -110,7 +110,7 @@ def sort(op: Windows, slack: int) -> Decision:
 
 
 def element_window(op: Window, stream: Stream, slack: int) -> Decision:
-    """Return the decision for a window of the last n elements of an RDF stream, in a stateful machine.
+    """Return the decision (executor, reason, state bound) for a window of an RDF stream's last n elements.
 
     The machine reads the elements in order.
     """
@@ -130,7 +130,7 @@ def max_valid_rows(op: Windows, slack: int) -> Formula:
     """
 
     def extend_window(part: Operator) -> Operator:
-        """Make a time window keep its rows `slack` ticks longer; return other operators unchanged."""
+        """Make a time window keep rows longer by the outer function's `slack` ticks; leave others unchanged."""
         match part:
             case Window(range=CoordinateRange(coordinate=Coordinate.TICK, low=low) as time_range):
                 return replace(part, range=replace(time_range, low=Bound(low.step, low.offset - slack)))

@@ -122,7 +122,7 @@ def _assignment(name: str, expression: Expression) -> NamedExpression:
 
 
 def outer_key(name: str, column: str, always_bound: Collection[str]) -> NamedExpression:
-    """Build the projection item `column`: the term of variable `name`, or the constant UNBOUND if it has none."""
+    """Build the output item `column`: variable `name`, with UNBOUND for NULL unless it is in `always_bound`."""
     term = variable(name)
     return _assignment(column, term if name in always_bound else term_call("COALESCE", term, UNBOUND))
 
@@ -168,7 +168,7 @@ def _variables(columns: Iterable[str]) -> tuple[Column, ...]:
 
 
 def _select_bound(domain: Windows, columns: Mapping[str, str], bound_flags: Mapping[str, bool]) -> Windows:
-    """Keep solutions of `domain` that bind each variable flagged True, and do not bind those flagged False."""
+    """Keep the rows of `domain` in which each variable (its column in `columns`) is bound as its flag says."""
     conditions: list[Expression] = []
     for name, is_bound in bound_flags.items():
         same = term_call("sameTerm", variable(columns[name]), UNBOUND)
@@ -184,12 +184,12 @@ class OuterScope:
     keys: Mapping[str, str]
 
     def keys_in(self, op: Windows) -> list[str]:
-        """Return a relation's key columns by name; each holds the term of an outer variable of EXISTS."""
+        """Return the names of the columns of `op` that hold variables from outside an EXISTS (key columns)."""
         columns = set(self.keys.values())
         return [name for name in op.schema.names if name in columns]
 
     def bind_keys(self, op: Windows, needed: Iterable[str]) -> Windows:
-        """Join `op` with the outer solutions to add the key columns, unless it binds all `needed` variables."""
+        """Join `op` with the solutions outside an EXISTS, unless `op` itself binds all `needed` variables."""
         if set(needed) <= bound_variables(op):
             return op
         columns = dict.fromkeys((*self.keys_in(op), *needed))
@@ -217,7 +217,7 @@ class OuterScope:
         columns = set(self.keys.values())
 
         def substitute(part: Expression) -> Expression:
-            """Replace an outer variable, BOUND of an outer term or a nested EXISTS; return other parts unchanged."""
+            """Replace a variable of the outer query, BOUND of one, or a nested EXISTS; else return `part`."""
             match part:
                 case Column(name=name) if name in self.keys:
                     key = variable(self.keys[name])
@@ -256,7 +256,7 @@ class OuterScope:
         return sorted(mentioned_variables(tuple(e for e in expressions if e is not None)) & columns)
 
     def rewrite_pattern(self, op: Windows) -> Windows:
-        """Rewrite an EXISTS pattern with key columns for outer variables, so that it is evaluated only once."""
+        """Rewrite an EXISTS pattern so that its key columns tell for which outer solutions it has matches."""
         match op:
             case BasicGraphPattern(parts=parts) if any(isinstance(part, PathPattern) for part in parts):
                 joined = reduce(join, map(self.rewrite_pattern, parts))
@@ -309,7 +309,7 @@ class OuterScope:
                 raise PlanError(f"{type(op).__name__} does not give solutions")
 
     def _rewrite_closure(self, op: PathPattern) -> Windows:
-        """Rewrite a property path inside EXISTS; for `?` and `*`, outer terms get empty paths to themselves.
+        """Rewrite a path in EXISTS; by `?` or `*`, a term bound outside also reaches itself, by an empty path.
 
         This includes outer terms that are in no statement.
         """
@@ -361,7 +361,7 @@ class OuterScope:
     def _aggregate_all(
         self, below: Windows, outer: tuple[NamedExpression, ...], aggregates: tuple[Aggregate, ...]
     ) -> Windows:
-        """Aggregate the rows of each outer solution as one group, even if the solution has no rows.
+        """Aggregate the rows of `below` in one group per solution of key columns `outer`, even without rows.
 
         `outer` are the key columns of the outer solution.
         """

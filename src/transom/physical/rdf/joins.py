@@ -106,7 +106,7 @@ def plan_minus(planner: Planning, op: RelationJoin) -> PhysicalNode:
 def join_exists(
     planner: Planning, left: tuple[Windows, PhysicalNode], pattern: Windows, how: JoinType, *mark: Attribute
 ) -> PhysicalNode:
-    """Join solutions with an EXISTS pattern, as a semi join, anti join or mark join (`how`).
+    """Join solutions with an EXISTS pattern: semi join, anti join (NOT EXISTS), or a join that adds the flag `mark`.
 
     A semi join is EXISTS, an anti join NOT EXISTS. A mark join adds the result as a flag column, `mark`.
     """
@@ -163,7 +163,7 @@ def join_nodes(
     residual: Compatibility,
     schema: Schema,
 ) -> PhysicalNode:
-    """Join two planned relations of solutions on the variables `equal`.
+    """Join two planned relations of solutions on the variables `equal` and the further condition `residual`.
 
     `ops` are the relations that `nodes` plan, `residual` is the condition beyond equal keys, `schema` the result's
     columns.
@@ -185,7 +185,7 @@ def join_nodes(
 
 
 def _is_fusible(node: ChangeJoin, keys: tuple[JoinKey, ...]) -> bool:
-    """Whether a join can share one stateful operator with the join above it, whose key is `keys`.
+    """Whether a join can share a stateful operator with the join above: same `keys` and no further condition.
 
     It must have the same key and no further condition.
     """
@@ -251,7 +251,7 @@ def _reads_stream(part: TriplePattern) -> bool:
 def _join_star(
     planner: Planning, star: list[TriplePattern]
 ) -> tuple[frozenset[str], PhysicalNode, tuple[Windows, ...]]:
-    """Join triple patterns in one reading of their stream; return their variables, their plan and the patterns."""
+    """Join triple patterns that read one stream once; return solution variables, physical plan, the patterns."""
     variable_sets = [frozenset(part.schema.names) for part in star]
     keys = frozenset.intersection(*variable_sets)
     equal = tuple(name for name in star[0].schema.names if name in keys)
@@ -341,7 +341,7 @@ def _windowed_stream(part: TriplePattern) -> tuple[str | None, tuple[int, int] |
 def _pattern_branch(
     part: TriplePattern, window: tuple[int, int] | None, condition: Expression, names: tuple[str, ...]
 ) -> PatternBranch:
-    """Build one pattern of a shared stream scan: its time window, its condition, and the variables to keep."""
+    """Build one triple pattern of a shared stream scan, with its time window, condition, and variables to keep."""
     if not set(names) <= set(part.schema.names):
         raise PlanError("a branch keeps a variable that its pattern does not have")
     return PatternBranch(part.items, window, condition, solution_schema(names))

@@ -48,7 +48,7 @@ def has_repetition(path: PropertyPath) -> bool:
 
 
 def count_zero_length_matches(path: PropertyPath, start: bool, end: bool) -> int:
-    """Count how many times a path connects a term to itself if no statement contains the term.
+    """Count how often a path connects a term in no statement to itself; `start`, `end`: that end is fixed.
 
     `start` and `end` say whether that end of the path is fixed.
     """
@@ -78,7 +78,7 @@ def expand_path(op: PathPattern) -> Windows:
 def _expand(
     statements: Windows, path: PropertyPath, subject: TermPattern, object: TermPattern, numbers: count[int]
 ) -> Windows:
-    """Rewrite a path between two terms to joins and unions; `numbers` make the names of new variables unique."""
+    """Rewrite a property path to the joins and unions that find its solutions; `numbers` name new variables."""
     match path:
         case PredicatePath(predicate=predicate):
             return TriplePattern(statements, subject, predicate, object)
@@ -120,7 +120,7 @@ def _project_ends(op: Windows, subject: TermPattern, object: TermPattern) -> Win
 def _negated_property_set(
     statements: Windows, names: tuple[IRI, ...], subject: TermPattern, object: TermPattern, numbers: count[int]
 ) -> Windows:
-    """Match the statements whose predicate is none of `names`, as the path `!(a|b)` does.
+    """Plan the path `!(a|b)`: match statements whose predicate is not in `names`; `numbers` names a variable.
 
     `numbers` makes the name of the new variable unique.
     """

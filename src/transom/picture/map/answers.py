@@ -107,7 +107,7 @@ def _position_at(track: Track, tick: int) -> tuple[float, float] | None:
 
 
 def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Track], held: set[str]) -> AnswerLocator:
-    """Build the object that maps answer rows to positions, by columns that hold object names or coordinates.
+    """Build the object that finds answer rows on the map; `held` names the objects in the query's windows.
 
     `held` are the names of the objects whose rows the windows of the query read.
     """
@@ -159,18 +159,18 @@ def locate_answer(
 
 
 def _again(row: AnswerRow, tick: int) -> AnswerRow:
-    """Add a later tick, at which the same row occurs again, to an answer row."""
+    """Return an answer row with `tick` added to the ticks at which it occurs; unchanged if that is its last tick."""
     return row if row.ticks[-1] == tick else replace(row, ticks=(*row.ticks, tick))
 
 
 def _with_currency(row: AnswerRow, latest: Sequence[int], now: int, stops: Sequence[int]) -> AnswerRow:
-    """Set whether a row belongs to its objects' latest answer at tick `now`, and at which slider stops.
+    """Mark whether an answer row is its objects' latest answer at tick `now`, and at which slider `stops` it is.
 
     `latest` are the ticks of the answers about them.
     """
 
     def is_current(stop: int) -> bool:
-        """Whether the row belongs to its objects' latest answer at `stop`, a tick of the map's time slider."""
+        """Whether the answer row is in the latest answer about its objects at tick `stop` of the slider."""
         number = bisect_right(latest, stop)
         own = bisect_right(row.ticks, stop)
         return bool(number and own) and latest[number - 1] == row.ticks[own - 1]
@@ -180,7 +180,7 @@ def _with_currency(row: AnswerRow, latest: Sequence[int], now: int, stops: Seque
 
 
 def _has_events(plan: Plan) -> bool:
-    """Whether each answer row is emitted once, as a stream's event, not again with every window that holds it."""
+    """Whether the answer is a stream that emits each row once, unlike RSTREAM, which repeats each window's rows."""
     op: Operator = plan
     while isinstance(op, StreamSelect | StreamProject | Renumber):
         op = op.input

@@ -163,7 +163,7 @@ def draw_track(
     colours: TrackColours,
     dense: bool,
 ) -> str:
-    """Draw an object's track through the pixels `points`, with a bold line where its rows are in the window.
+    """Draw a track through the pixels `points`, bold in the window; object number `index` chooses its colour.
 
     If `dense`, only rows in the window have dots. `index` is the number of its object, which chooses its colour.
     """
@@ -185,7 +185,7 @@ def draw_track(
 def _track_segments(
     track: Track, points: Sequence[tuple[float, float]], index: int, colours: TrackColours
 ) -> Iterator[tuple[str, bool, list[tuple[float, float]]]]:
-    """Split a track where colour or being in the window changes; yield parts (colour, is in window, pixels).
+    """Yield a track's parts (colour, whether in the window, pixels); `index` is the number of its object.
 
     A part is (colour, whether it is in the window, pixels).
     """
@@ -212,7 +212,7 @@ def _polyline(points: Iterable[tuple[float, float]], colour_code: str, width: fl
 def _draw_ends(
     content: MapContent, pixels: Sequence[Sequence[tuple[float, float]]], colours: TrackColours
 ) -> Iterator[str]:
-    """Draw a white dot with a coloured border at the latest row of each object."""
+    """Yield the SVG of a white dot with a coloured border at the last point of each track, given in `pixels`."""
     for index, (track, points) in enumerate(zip(content.tracks, pixels)):
         x, y = points[-1]
         edge = colours.of_object(index) if colours.mode == "object" else INK

@@ -40,7 +40,7 @@ class TrackColours:
         return OBJECT_COLOURS[number % len(OBJECT_COLOURS)]
 
     def of_piece(self, number: int, start: TrackPoint, end: TrackPoint) -> str:
-        """Return the colour of a track between two points, by speed, or by the index `number` of its object."""
+        """Return the colour of the track from `start` to `end`, by speed or by its object's index `number`."""
         if self.mode == "object":
             return self.of_object(number)
         level = int(_speed(start, end, self.calendar) / self.step)

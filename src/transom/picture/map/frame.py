@@ -91,7 +91,7 @@ def unwrap_longitudes(values: Sequence[float], centre_longitude: float) -> list[
 
 
 def _unwrapped_line(points: Sequence[TrackPoint], centre_longitude: float | None) -> list[tuple[float, float]]:
-    """Return the (x, y) of track points, whose longitudes do not jump at 180 degrees.
+    """Return track points as (x, y), with longitudes shifted by full turns so that none jumps at 180 degrees.
 
     They are unchanged if the map has no centre longitude.
     """
@@ -105,7 +105,7 @@ def _unwrapped_line(points: Sequence[TrackPoint], centre_longitude: float | None
 
 
 def _unwrapped_ring(ring: Ring, centre_longitude: float | None) -> list[tuple[float, float]]:
-    """Shift a region's border by 360 degrees if needed, so that it is next to the map's centre.
+    """Return a region's border as (x, y), shifted by 360 degrees if needed to lie next to the map's centre.
 
     It is unchanged if the map has no centre longitude.
     """
@@ -147,7 +147,7 @@ def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
 def _with_neighbours(
     points: list[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], room: float
 ) -> list[tuple[float, float]]:
-    """Return points that span the box of `points` and of each shape with which it grows at most `room` times.
+    """Return points whose box covers `points` and each shape that widens it to at most `room` times.
 
     Return points that span the new box.
     """
@@ -203,7 +203,7 @@ def draw_grid(frame: MapFrame, content: MapContent, clock: Clock) -> Iterator[st
 
 
 def _time_lines(frame: MapFrame, clock: Clock, low: float) -> Iterator[str]:
-    """Yield the grid lines of a map of positions on a line, on which time runs upwards."""
+    """Yield SVG lines and labels of the time axis of a map of one-dimensional positions, from tick `low` up."""
     for value in clock.round_ticks(math.ceil(low), math.floor(frame.top), 6):
         y = frame.y(value)
         yield line(LEFT, y, LEFT + PLOT_WIDTH, y, stroke=FAINT)

@@ -60,7 +60,7 @@ class LabelBoard:
         size: float,
         most: float = 1.0,
     ) -> str | None:
-        """Return SVG of a text in the best free box at one of the anchors; None if all are covered too much.
+        """Return SVG of a text at its best anchor; None if no box is free there or tracks cross each too much.
 
         `style` are attributes of the text, and `most` is the greatest share of the box that tracks may cross.
         """
@@ -112,7 +112,7 @@ def beside(point: Pixel, text: str, size: float, distance: float) -> Iterator[Pi
 
 
 def inside(outline: Sequence[Pixel], text: str, size: float) -> Iterator[Pixel]:
-    """Yield where the box of a text may begin inside an outline: at its upper border, then further down.
+    """Yield (x, y) where the box of a text may begin: inside an outline, from its top down, then outside of it.
 
     If the text fits nowhere inside, it may stand above or below the outline.
     """

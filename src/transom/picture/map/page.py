@@ -35,7 +35,7 @@ def html_page(svg: str, content: MapContent, frame: MapFrame, calendar: Calendar
 
 
 def _slider_data(content: MapContent, frame: MapFrame, calendar: Calendar, colour: Colour) -> dict[str, object]:
-    """Collect the data with which the page draws a map at each stop of its slider: times and rows.
+    """Return the data of the map's time slider by name: its stops, their times, and the tracks in pixels.
 
     A row has its pixel, its colour and the stops at which windows hold it.
     """

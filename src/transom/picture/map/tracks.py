@@ -51,7 +51,7 @@ def gather_map_content(
     answer: Answer | None = None,
     optimized: Plan | None = None,
 ) -> MapContent:
-    """Gather a map's tracks, regions, `answer` and window at tick `at`, by default the last one of the run.
+    """Gather what a map shows: tracks, regions, `answer`, and the window at tick `at` (None: the run's last tick).
 
     The `optimized` plan filters early, so it shows whether a query is about one object alone.
 
@@ -100,7 +100,7 @@ def gather_map_content(
 
 
 def _common_geometry(positions: Sequence[Position]) -> tuple[bool, bool, int]:
-    """Return (on the earth?, on a line?, unit) of positions; raise UsageError if they differ or there are none."""
+    """Return (on the earth?, on a line?, length unit) of positions; UsageError if none or not all the same."""
     if not positions:
         raise UsageError("nothing that the query reads has a position", hint=_POSITION_HINT)
     kinds = {(position.geodesic, position.y is None) for position in positions}
@@ -137,7 +137,7 @@ def _note_held_rows(
     stops: Sequence[int],
     held: dict[tuple[int, int], list[int]],
 ) -> None:
-    """Add to `held`, for each row (tick, index), the slider stops at which the current window holds the row."""
+    """Add to `held`, by row (tick, index), the indexes of the slider `stops` at which the window holds the row."""
     ticks = [tick for tick, _ in events]
     members: list[tuple[int, int]] = []
     previous = 0
@@ -190,7 +190,7 @@ def _objects_of_stream(stream: Stream, extent: Extent, inputs: Inputs, now: int)
 def _slide_marks(
     object_rows: Sequence[PositionedElement], events: Iterable[tuple[int, int]], y_is_tick: bool
 ) -> Iterator[SlideMark]:
-    """Yield a mark where an object was at each slide of the window; `events` are the slides' (tick, distance).
+    """Yield a mark of an object at each slide (tick, distance) in `events`; `y_is_tick`: the y axis is time.
 
     If `y_is_tick`, the map's y axis is time.
     """
@@ -223,7 +223,7 @@ def _object_tracks(
     now: int,
     last_stop: int,
 ) -> Iterator[Track]:
-    """Yield the map track of each moving object of an extent (source) up to tick `now`, with rejected points.
+    """Yield each moving object's track up to tick `now`; `held` maps rows to the slider stops of their windows.
 
     `held` has the numbers of the slider's stops at which a window holds the row, up to `last_stop`, which is now.
     """
@@ -251,7 +251,7 @@ def _track_points(
     held: Mapping[tuple[int, int], list[int]],
     last_stop: int,
 ) -> Iterator[TrackPoint]:
-    """Yield an object's track points with the path length so far; `held` has slider stops by (tick, index).
+    """Yield an object's track points with path length and the slider stops whose window holds the row (`held`).
 
     `columns` are the numbers of the columns of the position. Rows without a position are skipped. `held` has the stops
     at which a window holds a row, by its (tick, index).

@@ -50,7 +50,7 @@ def lane_meaning(lane: Lane, calendar: Calendar) -> str:
 
 
 def layout_lane(lane: Lane, top: float, scale: Scale, example: ExampleWindows | None, calendar: Calendar) -> LaneBox:
-    """Lay out a lane from height `top`: the heights of dots and bars, and space for labels of an example.
+    """Lay out a lane (row of the picture for one window operator) below y pixel `top`, with room for `example`.
 
     If there is an example window, there is space for the labels of its bounds.
     """

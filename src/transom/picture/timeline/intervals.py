@@ -104,7 +104,7 @@ def interval_lanes(answer: RdfAnswer, prefixes: Mapping[str, str]) -> list[Inter
     lanes: dict[str, IntervalLane] = {}
 
     def bars_of(payload: Solution | Triple) -> list[IntervalBar]:
-        """Return the bars in the lane of a solution or triple; the lane is created if there is none.
+        """Return the list of bars in the timeline lane of a solution or triple; create a missing lane.
 
         Unbound variables are left out of the name of the lane.
         """

@@ -112,7 +112,7 @@ def window_operators(plan: Plan) -> list[tuple[Window, int]]:
 def _collect_windows(
     op: Operator, block_numbers: Iterator[int], block: int, operators: list[tuple[Window, int]]
 ) -> None:
-    """Append the window operators among `op` and its inputs to `operators`, each with its FROM clause's number.
+    """Append (window, FROM clause number) pairs to `operators`: `block`, if nested the next `block_numbers`.
 
     `block_numbers` yields the numbers of further FROM clauses.
     """
@@ -149,7 +149,7 @@ def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[Windo
 
 
 def build_lane(op: Window, block: int, inputs: Inputs, each: int = 1) -> Lane:
-    """Evaluate a window operator of FROM clause number `block`; return its lane with every `each`-th window.
+    """Evaluate a window of FROM clause number `block` as a picture lane; `each` n keeps every n-th window.
 
     `block` is the number of its FROM clause.
     """
@@ -166,7 +166,7 @@ def build_lane(op: Window, block: int, inputs: Inputs, each: int = 1) -> Lane:
 
 
 def thin_slides(op: Window, each: int) -> Window:
-    """Multiply the slide of a window operator by `each`, so that it makes only every n-th of its windows."""
+    """Multiply the slide of a window operator by `each`, so that it creates one out of `each` of its windows."""
     if each == 1 or not isinstance(op.slide, Every):
         return op
     return replace(op, slide=replace(op.slide, step=op.slide.step * each))

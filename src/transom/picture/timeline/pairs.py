@@ -40,7 +40,7 @@ class Pairing:
         return self.colours.get(window.created, UNPAIRED_COLOUR)
 
     def ticks_of(self, window: DrawnWindow) -> list[int]:
-        """Return the later ticks at which a window is joined again, as another source has a new window."""
+        """Return the ticks after a window's creation at which it is joined with another source's new window."""
         end = window.superseded
         return [tick for tick in self.colours if tick > window.created and (end is None or tick < end)]
 
@@ -63,7 +63,7 @@ def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
 
 
 def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
-    """Pair the windows of a FROM clause, whose lanes are `numbers`: compute ticks, colours and pair counts.
+    """Pair the windows of a FROM clause's sources, drawn in the `lanes` with the indexes `numbers`.
 
     `numbers` are those of its lanes in `lanes`, from 0.
     """
@@ -78,7 +78,7 @@ def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
 
 
 def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
-    """Merge the lanes' ticks of window creation, in order, from the tick on at which every lane has a window.
+    """Merge the sorted tick lists in `created`, one per timeline row (lane), from when every lane has a window.
 
     At these ticks the query has an answer.
     """
@@ -89,13 +89,13 @@ def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _current_count(tick: int, created: Sequence[int]) -> int:
-    """Count a lane's current windows at a tick, which are those of its latest creation tick so far."""
+    """Return how many windows of a lane belong to its latest creation tick that is not after `tick`."""
     last = max(creation for creation in created if creation <= tick)
     return created.count(last)
 
 
 def choose_examples(pairing: Pairing, lanes: Sequence[Lane], first: int) -> dict[int, ExampleWindows]:
-    """Choose, for each lane, the windows that are coloured as an example: the last ones with rows.
+    """Return, by lane index, example windows to colour: the last with rows; `first` is the run's first tick.
 
     In a lane without pairs, windows that begin from tick `first` on are preferred. `first` is the first tick of the
     run.
@@ -119,7 +119,7 @@ def choose_examples(pairing: Pairing, lanes: Sequence[Lane], first: int) -> dict
 
 
 def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows | None:
-    """Choose an unpaired lane's example: the last window with rows, if possible from tick `first` on; or None.
+    """Return as example a lane's last window with rows, if possible from tick `first` on; None without one.
 
     If possible it does not begin before tick `first`.
     """
@@ -134,7 +134,7 @@ def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows 
 
 
 def _current_windows(lane: Lane, tick: int) -> list[int]:
-    """Return the indexes of a lane's windows that exist at a tick and are not yet replaced by a newer one."""
+    """Return the indexes of a lane's (window operator's) windows that exist at a tick and are not replaced."""
     return [
         number
         for number, window in enumerate(lane.windows)
@@ -143,5 +143,5 @@ def _current_windows(lane: Lane, tick: int) -> list[int]:
 
 
 def _has_current_rows(lane: Lane, tick: int) -> bool:
-    """Whether any of a lane's windows that are current at a tick has rows."""
+    """Whether any window that is current at a tick has rows; a lane shows the windows of one operator."""
     return any(lane.windows[number].rows for number in _current_windows(lane, tick))

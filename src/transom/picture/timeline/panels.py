@@ -117,7 +117,7 @@ def _lane_notes(box: LaneBox) -> list[tuple[float, float, str]]:
 
 
 def draw_guides(pairing: Pairing, top: float, bottom: float, scale: Scale) -> list[str]:
-    """Draw a thin vertical line through the lanes of a FROM clause at each of its first 60 ticks with a new window."""
+    """Return thin vertical SVG lines from `top` to `bottom` at a FROM clause's first 60 ticks with new windows."""
     parts = []
     for tick in pairing.created[:60]:
         x = scale.at(tick)
@@ -130,7 +130,7 @@ def draw_guides(pairing: Pairing, top: float, bottom: float, scale: Scale) -> li
 
 
 def draw_pairs(pairing: Pairing, top: float, scale: Scale) -> tuple[list[str], float]:
-    """Draw a strip below paired lanes, with a dot per tick with an answer; return SVG and the y below it."""
+    """Draw a strip below lanes whose windows are joined, a dot per tick with an answer; return SVG and the y below."""
     parts = [lane_heading(top, "pairs", PAIRS_CAPTION, fill=FADED)]
     level, line_ends = top + 36, [float("-inf"), float("-inf")]
     for tick, colour in pairing.colours.items():

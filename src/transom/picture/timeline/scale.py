@@ -35,7 +35,7 @@ class Scale:
         return self.start + (tick - self.left) * self.cell
 
     def numbers(self, calendar: Calendar, spacing: float, rhythm: int) -> list[int]:
-        """Choose ticks to label on the axis, at least `spacing` pixels apart, best in step with `rhythm`.
+        """Return ticks to label, at least `spacing` pixels apart, best multiples or divisors of `rhythm`.
 
         Multiples of `rhythm` are preferred. A divisor of `rhythm` serves as well. So the ticks at which windows are
         created have numbers.
@@ -50,7 +50,7 @@ class Scale:
 
 
 def make_scale(lows: Iterable[int], first: int, last: int, start: float, end: float) -> Scale:
-    """Create the scale from ticks to pixels; it begins before tick `first` if a window does (one of `lows`).
+    """Create the scale from ticks `first` to `last` to pixels `start` to `end`; windows (`lows`) may begin earlier.
 
     `lows` are the first ticks of windows. Time before the first tick is shown where windows reach into it: all of it if
     it fits, else a short part.

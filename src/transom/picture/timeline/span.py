@@ -32,7 +32,7 @@ class DrawnSpan:
 
 
 def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpan:
-    """Choose the ticks to draw, so that each lane (window operator) shows several windows, at most MAX_WINDOWS.
+    """Choose the ticks to draw for lanes (operator, block number): several windows each, at most MAX_WINDOWS.
 
     A lane is a window operator and the number of its block.
     If one window in several is drawn, the span tells how many.
@@ -72,7 +72,7 @@ def _slide_length(op: Window) -> int:
 
 
 def _limit_to_palette(last: int, lanes: Sequence[tuple[Window, int]], ticks: Sequence[Sequence[int]]) -> int:
-    """Return `last`, or an earlier last tick if paired lanes would have more answers than there are colours.
+    """Return `last`, or an earlier tick, so that lanes of joined windows have a different colour for each answer.
 
     `ticks` are the creation ticks of the lanes.
     """

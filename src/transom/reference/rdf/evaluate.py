@@ -72,7 +72,7 @@ ValidRows: TypeAlias = Mapping[Operator, list[Valid[Row]]]
 
 
 def timed_operators(op: Operator, inputs: Inputs) -> ValidRows:
-    """Compute, for each operator that reads RDF sources directly, its rows with their validity intervals."""
+    """Map each plan node that gives rows of RDF sources directly to these rows with their validity intervals."""
     nodes = list(walk(op))
     patterns = [node for node in nodes if isinstance(node, TriplePattern)]
     sources = [node.input for node in nodes if isinstance(node, PathPattern)]
@@ -164,7 +164,7 @@ class InstantSnapshot:
         return lambda row: SolutionContext(dict(zip(names, row)), self.outer, self._exists, self.inputs.now)
 
     def _bind_contexts(self, op: WindowProject) -> ContextFactory:
-        """Return a function that makes BIND's evaluation contexts; BNODE() gives each solution its own node."""
+        """Return the factory of BIND's evaluation contexts, one per row, so that BNODE() differs per solution."""
         copies: Counter[Row] = Counter()
         owner, site = strip_binds(op).schema.names, op.items[-1].attribute.name
 
@@ -173,7 +173,7 @@ class InstantSnapshot:
             inner = self.scopes(schema)
 
             def scope(row: Row) -> SolutionContext:
-                """Wrap an input row of the BIND as an evaluation context.
+                """Wrap an input row of BIND as an evaluation context; equal rows get numbers for new blank nodes.
 
                 Equal rows are numbered, so that they get different blank nodes.
                 """

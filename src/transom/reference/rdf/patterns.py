@@ -82,11 +82,11 @@ def evaluate_path(path: PropertyPath, start: Term | None, end: Term | None, stat
     """Return the pairs of terms that a path in `statements` connects, from `start` to `end`; None matches any term."""
 
     def along(step: PropertyPath, first: Term | None, last: Term | None) -> list[Pair]:
-        """Return the pairs that `step`, a part of the path, connects, from `first` to `last`; None matches any term."""
+        """Return the pairs of terms that the subpath `step` connects, from `first` to `last`; None matches any term."""
         return evaluate_path(step, first, last, statements)
 
     def with_these_ends(pairs: Iterable[Pair]) -> list[Pair]:
-        """Keep the pairs that begin with `start` and end with `end`, where None matches any term."""
+        """Return the pairs of terms (start and end of a path) that fit the path pattern's ends, where fixed."""
         return [p for p in pairs if (start is None or p[0] == start) and (end is None or p[1] == end)]
 
     match path:

@@ -54,7 +54,7 @@ def max_text_length(pattern: str, flags: re.RegexFlag) -> int | None:
 
 
 def _max_length_within_budget(power: int, ways: int) -> int:
-    """Return the greatest text length whose about ways * length ** power matching steps stay within the limit."""
+    """Return the greatest text length n for which about `ways` * n^`power` matching steps stay within BUDGET."""
     low, high = 0, MAX_TEXT_LENGTH
     while low < high:
         middle = (low + high + 1) // 2
@@ -83,7 +83,7 @@ class _Ambiguity:
         self.pairs = 0
 
     def degree_and_ways(self, start: int) -> tuple[int, int]:
-        """Return degree and factor of the polynomial number of ways to match a text from the state `start`.
+        """Return (degree, factor) of the polynomial number of ways to match a text from regex state `start`.
 
         Raises CostlyPattern if the number is exponential.
         """
@@ -113,7 +113,7 @@ class _Ambiguity:
         return reached
 
     def _ways_out(self, position: int, component_ways: dict[int, int]) -> int:
-        """Return the most ways out of a state's strong component by one character, weighted by `component_ways`.
+        """Return the most weighted transitions on one character out of an NFA state's strong component; 1 if none.
 
         A way counts as often as `component_ways` says for the component where it leads.
         """
@@ -136,7 +136,7 @@ class _Ambiguity:
         return any(left == right for left, right in self._reachable_pairs(sorted(forked), self.inner, self.inner))
 
     def _successor_loops(self, loop: int) -> set[int]:
-        """Return the regex loops that some text reaches from a state of `loop`, while it also leads back."""
+        """Return the loops that a text can reach from a state of `loop`, while the same text also leads back to it."""
         successors: set[int] = set()
         for position in self.members[loop]:
             for left, right in self._reachable_pairs([(position, position)], self.inner, self.follow):
@@ -164,7 +164,7 @@ class _Ambiguity:
 
 
 def _components(follow: list[dict[int, int]]) -> list[int]:
-    """Number the strongly connected components of an automaton, and return the number for each state.
+    """Return, for each state of an automaton, the number of the strongly connected component that contains it.
 
     Components are numbered in reverse topological order (Tarjan's algorithm).
     """

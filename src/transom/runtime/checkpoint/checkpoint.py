@@ -167,7 +167,7 @@ class Checkpoint:
         self.write(self.folder / LOST_ROWS_FILE, f"{reason}\n")
 
     def file_counter(self, sink: str, present: int) -> Callable[[int], None]:
-        """Return a function that counts the new files of a sink, and warn if files are gone that were counted before.
+        """Return a function that adds to a sink's file count; warn if fewer files are `present` than counted.
 
         `present` is the number of files that are there now.
         """

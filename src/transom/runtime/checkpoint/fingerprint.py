@@ -177,7 +177,7 @@ def plan_shape(value: Any) -> Any:
 
 
 def node_identity(value: Any) -> Any:
-    """Return what of a recorded plan node is compared: codes, executors and field values, without names.
+    """Return the parts of a recorded plan node that upgrades compare: code, executor and field values.
 
     Names are left out.
     """

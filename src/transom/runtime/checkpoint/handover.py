@@ -193,7 +193,7 @@ def _mark_for(older: Path, newer: Path) -> dict[str, Any] | None:
 
 
 def mark_handed_over(older: Path, newer: Path, handover: Handover, *, announced: bool = False) -> None:
-    """Record in the checkpoint `older` that `newer` goes on from it, or will do so if `announced`.
+    """Record in the checkpoint `older` that `newer` continues its query; if `announced`, that it is about to.
 
     If `announced`, its query goes on until the database of its sink says that the newer one has taken over.
     """
@@ -262,7 +262,7 @@ def _handed_over_error(folder: Path, mark: dict[str, Any]) -> CheckpointError:
 
 
 def rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
-    """Move the files of a checkpoint aside, and return the last tick that its query has answered.
+    """Move a checkpoint's files aside to start it anew, and return the last tick that its query has answered.
 
     A kill in the middle is completed by `finish_rebuild`, which the next start calls. Raises CheckpointError if the
     checkpoint was handed over to another one, which answers the later ticks.
@@ -300,7 +300,7 @@ def finish_rebuild(folder: Path) -> Handover | None:
 
 
 def _move_aside(folder: Path, number: int) -> None:
-    """Move a checkpoint's files into the subfolder `number` of its old parts; `plan.json` is moved last.
+    """Move a checkpoint's files into the subfolder named `number` of its folder of older parts, `plan.json` last.
 
     The epochs stay, so that a run of the older query on another host is fenced.
     """

@@ -24,7 +24,7 @@ OPTIONS = ("start", "until", "index", "approximate_sums")
 
 
 def notes(job: Job, settings: Mapping[str, str]) -> dict[str, Any]:
-    """Return the entries of a new checkpoint that are never compared: its settings, and what its run was about."""
+    """Return checkpoint entries that are never compared: `settings` and a description of the run (options)."""
     return {SETTINGS: dict(settings), ABOUT: about(job)}
 
 

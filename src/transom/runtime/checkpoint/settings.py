@@ -41,7 +41,7 @@ def settings_for(spark: SparkSession, checkpoint: Path) -> dict[str, str]:
 
 @contextmanager
 def applied(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Open a context in which queries start with these settings; afterwards the session has its own again."""
+    """Apply Spark settings in a `with` block that starts a query; afterwards restore the session's own."""
     before = {name: spark.conf.get(name, None) for name in settings}
     try:
         for name, value in settings.items():

@@ -55,7 +55,7 @@ def _unbounded_interval() -> list[Column]:
 
 
 def _constant_rows(frame: DataFrame, number_column: str, cells: list[Column]) -> DataFrame:
-    """Give stored rows an unending interval; keep `number_column` (count or position) and the values `cells`.
+    """Give stored rows an interval without end; return it with the number column (count or order) and `cells`.
 
     `number_column` is their count, or their position in an ordered list; `cells` are their values.
     """

@@ -35,7 +35,7 @@ class RdfResults(Results[RdfAnswer]):
     meta_columns = ("change", "place", "empty", "start", "end", "n")
 
     def result(self, frame: DataFrame) -> DataFrame:
-        """Select the user's columns: `tick`, `change` (count), `empty`, `place` (rank) if any; then values."""
+        """Select the answer's values, after `tick` and `change` (count) or, if sorted, `empty` and `place` (rank)."""
         cells = [F.col(f"c{number}").alias(name) for number, name in enumerate(self.names)]
         if isinstance(self.plan, Sort):
             number = [F.col(ORDER).alias("place")]
@@ -53,7 +53,7 @@ class RdfResults(Results[RdfAnswer]):
         return None
 
     def replay_frame(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
-        """Convert a replay result to validity intervals in the run, by start and (for ORDER BY) rank `place`."""
+        """Convert a replay result to validity intervals in the run, sorted by start and (ORDER BY) by rank."""
         intervals = to_intervals(frame, self.names, self.calendar, self.kind)
         return clip_intervals(intervals, start, until).orderBy(
             "start", *(["place"] if self.kind == "sequences" else [])
@@ -71,7 +71,7 @@ class RdfResults(Results[RdfAnswer]):
         return replace(rdf_answer_from_intervals(rows, self.kind, self.columns), calendar=self.calendar)
 
     def answer(self, rows: Iterable[Any]) -> RdfAnswer:
-        """Convert the collected rows of a frame that `plain` has prepared, with ticks, to an RDF answer."""
+        """Convert collected rows of an answer frame (with ticks, prepared by `plain`) to an RDF answer."""
         return replace(rdf_answer_from_rows(rows, self.plan, self.kind, self.columns), calendar=self.calendar)
 
     def last_verified_tick(self, inputs: Inputs, answer: RdfAnswer, until: int | None) -> int:
@@ -114,7 +114,7 @@ def _change_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> It
 
 
 def _truth_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Convert changes of an ASK query's solutions to (start, end, truth), which is true while there is a solution."""
+    """Convert changes of an ASK query's solutions to (start, end, truth): true while a solution exists."""
     intervals = list(_change_intervals((row, ()) for row, _ in rows))
     points = sorted({0, *(start for start, *_ in intervals), *(end for _, end, *_ in intervals if end is not None)})
     values = [any(start <= tick and (end is None or tick < end) for start, end, _ in intervals) for tick in points]
@@ -122,7 +122,7 @@ def _truth_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Ite
 
 
 def _sequence_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Convert each tick's list of solutions to (start, end, number in the list, *terms).
+    """Yield (start, end, number in the list, *terms) for each solution of the ordered lists by tick.
 
     They are valid until the list changes.
     """
@@ -209,7 +209,7 @@ def rdf_difference(expected: RdfAnswer, actual: RdfAnswer) -> str | None:
 
 
 def _answer_lines(answer: RdfAnswer) -> list[tuple[Hashable, ...]]:
-    """Convert the rows of an RDF answer to comparable tuples, sorted by start; sequences keep their order."""
+    """Convert an RDF answer to comparable tuples (interval, count, terms), sorted unless it holds sequences."""
     lines = [
         (start, end is None, end or 0, count, *(term_cell(term) or "" for term in terms))
         for start, end, count, terms in rows(answer)

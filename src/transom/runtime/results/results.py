@@ -57,7 +57,7 @@ class Results(Generic[AnswerType]):
         return plain_frame(frame, self.plan.schema, self.calendar, self.meta_columns)
 
     def last_verified_tick(self, inputs: Inputs, answer: AnswerType, until: int | None) -> int:
-        """Return the last tick that `verify` compares, here that of the inputs; the rest is used for RDF only."""
+        """Return the last tick that `verify` compares: the end of `inputs`; only RDF uses other arguments."""
         return inputs.until
 
     def rejected(self, inputs: Inputs) -> dict[str, dict[str, int]]:

@@ -38,28 +38,28 @@ class RowResults(Results[Answer]):
         return len(rows) > max_rows
 
     def shown_answer(self, rows: Sequence[Any]) -> Answer:
-        """Convert collected rows to the answer that `show` prints, without an index column if they have none."""
+        """Convert collected rows to the answer that `show` prints, with an index column only if rows have it."""
         answer = self.answer(rows)
         if answer.kind == "tagged-tuples" and not (rows and "index" in rows[0]):
             return replace(answer, kind="stream")
         return answer
 
     def collect_replay(self, frame: DataFrame, start: int, until: int | None) -> Answer:
-        """Collect the answer of a replay from Spark; it has only the run's ticks already."""
+        """Collect a replay's answer from Spark; `frame` is already limited to the ticks from `start` to `until`."""
         return self.answer(self.plain(frame).collect())
 
     def answer(self, rows: Sequence[Any]) -> Answer:
-        """Convert collected rows, made plain by `plain`, to an answer of the reference engine's type."""
+        """Convert collected rows, made plain Python values by `plain`, to the reference engine's Answer type."""
         answer = answer_from_rows(rows, self.plan.schema, self.columns, self.kind)
         return replace(answer, types=column_types(self.plan.schema), calendar=self.calendar)
 
     def difference(self, expected: Answer, actual: Answer, *, index: bool = False) -> str | None:
-        """Describe the first difference between two answers, or return None; with `index`, their order counts."""
+        """Describe the first difference between two answers, or return None; `index` compares tuples in order."""
         return row_difference(expected, actual, index=index)
 
 
 def answer_from_rows(rows: Sequence[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind) -> Answer:
-    """Convert collected rows to an answer of windows or tuples; without an index, it is sorted by value.
+    """Convert Spark rows to an answer of windows or tuples (`kind`); rows without an index are sorted by value.
 
     `kind` is the kind of answer, and `columns` are its columns.
     """
@@ -100,7 +100,7 @@ def _points_of_text(text: str) -> list[Point]:
 
 
 def row_difference(expected: Answer, actual: Answer, *, index: bool) -> str | None:
-    """Describe the first difference between two answers, or return None; with `index`, their order counts.
+    """Describe the first difference between two answers, or return None; `index` compares tuples in order.
 
     Windows are compared as bags, and so are the tuples of a tick unless `index` is set.
     """

@@ -233,7 +233,7 @@ def _to_postgresql(
     )
 
     def write(connection: Any) -> None:
-        """Write the micro-batch and its number in one transaction, unless the ledger table has the number already."""
+        """Insert the micro-batch's rows and number on a connection; do nothing if the number is there already."""
         new = values
         if takeover is not None:
             answered, tick = takeover.answered_until(connection, batch), list(kinds).index("tick")
@@ -258,7 +258,7 @@ def in_database(address: str, action: Callable[[Any], None]) -> None:
     psycopg = require_library("psycopg", "postgresql", "postgresql")
 
     def run() -> None:
-        """Connect, run the action, and commit."""
+        """Connect to the enclosing call's database, run its `action` on the connection, and commit."""
         try:
             with psycopg.connect(**_connection_options(address)) as connection:
                 action(connection)
@@ -282,7 +282,7 @@ def _connection_error(address: str, error: Exception) -> Exception:
 
 
 def claim_sink(sink: Sink, run_id: str) -> int | None:
-    """Take a run's next epoch (number of a start) in a PostgreSQL sink, fencing earlier ones; None for others."""
+    """Return a run's new epoch (start number) in a PostgreSQL sink, shutting out earlier ones; None for others."""
     if sink.kind != "postgresql":
         return None
     epochs: list[int] = []

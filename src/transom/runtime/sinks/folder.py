@@ -148,7 +148,7 @@ class FolderWriter:
         return self.output.path(self.output.staging, f"{staged.getName()}.whole")
 
     def _decide(self, batch: int, staged: Any) -> Any:
-        """Mark `staged` as the micro-batch's complete folder and return it; return an already marked one instead.
+        """Mark `staged` as a micro-batch's final folder, unless one is marked already; return the marked one.
 
         An earlier run that marks its files after this run has looked finds the newer epoch, and is fenced.
         """
@@ -177,7 +177,7 @@ class FolderWriter:
         return output.path(output.staging, max(epochs)[1]) if epochs else None
 
     def _decided(self, batch: int) -> Any:
-        """Return the staging folder that an earlier run marked as this complete micro-batch; None if none is marked.
+        """Return the staging folder (Hadoop path) that a run marked as this complete micro-batch, or None.
 
         Then only renames may be missing. Also creates the folders, and deletes what is left of earlier micro-batches.
         CheckpointError if the folder is ahead of the checkpoint.
@@ -239,7 +239,7 @@ class FolderWriter:
         return has_rows
 
     def _publish(self, staged: Any, batch: int) -> None:
-        """Rename all files of a complete micro-batch from the staging folder into the output folder."""
+        """Rename the files of micro-batch `batch` from the staging folder `staged` into the output folder."""
         output, new = self.output, 0
         for name, task, ending in self._staged_files(staged):
             published = f"part-{self.run}-{batch:09}-{task}{ending}"
@@ -294,7 +294,7 @@ class _OutputFolder:
                 yield str(status.getPath().getName())
 
     def is_empty(self, file: Any) -> bool:
-        """Whether a Parquet or text file has no rows."""
+        """Whether a Parquet or text file, given as a Hadoop path, has no rows."""
         if not file.getName().endswith(".parquet"):
             return int(self.file_system.getFileStatus(file).getLen()) == 0
         opened = self._parquet.util.HadoopInputFile.fromPath(file, self._settings)

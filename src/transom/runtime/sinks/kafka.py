@@ -107,7 +107,7 @@ def write_messages(
     dead_letters: SinkDeadLetters,
     largest: int | None = None,
 ) -> None:
-    """Write JSON messages to a Kafka topic; those above the limit become dead letters.
+    """Write JSON messages to Kafka, those above the limit as dead letters; `largest`: the maximum size, if known.
 
     `largest` is the most bytes that a message can have, if known. If that fits the limit, sizes are not checked.
     Otherwise the frame is computed once and cached: computing it twice would run its state twice and count rows twice.

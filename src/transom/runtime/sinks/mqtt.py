@@ -143,7 +143,7 @@ class BrokerConnection:
         self.max_in_flight = min(MAX_IN_FLIGHT, getattr(properties, "ReceiveMaximum", MAX_IN_FLIGHT))
 
     def publish(self, payload: bytes) -> Any:
-        """Publish a message; return paho's message info or, if it is too large, the reason (for `outcome`)."""
+        """Publish a message; return paho's MQTTMessageInfo or, if the message is too large, the reason as text."""
         problem = self._size_problem(payload)
         if problem is not None:
             return problem

@@ -50,7 +50,7 @@ class TableTakeover:
         end_of_tick: Callable[[int], datetime],
         on_taken_over: Callable[[int], None],
     ) -> None:
-        """Create the takeover of the checkpoint `newer` from the run `older_run`.
+        """Prepare to take over from `older_run`; `older_closed` and `closed` map a micro-batch to its last tick.
 
         `older_closed` and `closed` return the last tick that a micro-batch of the older and of this run answers, -1 for
         none. `on_taken_over` is called once with the tick of the hand-over, after it was committed.
@@ -84,7 +84,7 @@ class TableTakeover:
         return self._end_of_tick(tick)
 
     def _read_tick(self, connection: Any) -> int | None:
-        """Return the tick after which this run continues an older one, None if not yet; Fenced if it may not."""
+        """Return the tick after which this run continues the older one, None if not set; Fenced if it may not."""
         handover = read_handover(connection, self._older_run)
         if handover is None or handover.newer != self._newer:
             raise Fenced(
@@ -95,7 +95,7 @@ class TableTakeover:
         return handover.tick
 
     def _has_caught_up(self, connection: Any, batch: int) -> bool:
-        """Whether a micro-batch of this run answers all ticks that the older run has answered by now."""
+        """Whether micro-batch `batch` of this run reaches the last tick that the older run has answered."""
         return self._closed(batch) >= self._older_closed(last_delivered(connection, self._older_run))
 
     def _take_over(self, connection: Any) -> int:

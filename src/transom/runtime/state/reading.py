@@ -161,7 +161,7 @@ def _variables(row: Any) -> Iterator[str]:
 def _match(
     recorded: Sequence[RecordedOperator] | None, stores: Sequence[Store]
 ) -> tuple[Sequence[RecordedOperator], str | None]:
-    """Return each store's recorded operator, and None; if the record does not fit, placeholders and a reason."""
+    """Return each state store's plan operator, and None; if the record does not fit, placeholders and a reason."""
     if recorded is not None and len(recorded) == len(stores):
         names = zip(recorded, stores, strict=True)
         if all(store.name.startswith(operator.name) for operator, store in names):

@@ -67,7 +67,7 @@ class _Saved(NamedTuple):
 
 
 def count_rows(store: Store) -> Kept:
-    """Count the rows that one of Spark's own operators keeps, per state variable, or per side of a join."""
+    """Count the rows in a store (state of a Spark operator): per state variable or join side, and in total."""
     if store.name.startswith(_JOIN):
         parts = {f"{side} row": store.read(joinSide=side).count() for side in ("left", "right")}
         return Kept(None, parts, sum(parts.values()))
@@ -79,7 +79,7 @@ def count_rows(store: Store) -> Kept:
 
 
 def decode_machine(store: Store, specification: str, key: str | None) -> Kept:
-    """Decode the state of one of Transom's state machines: count its rows, and keep the entries of one key."""
+    """Decode a state machine's store: count keys, entries and rows, and keep the entries of `key` (None: none)."""
     chosen, parts, keys, rows = list[StateEntry](), Counter[str](), set[str](), 0
     java = "machine" not in store.variables
     decoded = _decode_in_kernel(store, specification) if java else _decode(store, specification)
@@ -101,7 +101,7 @@ def decode_machine(store: Store, specification: str, key: str | None) -> Kept:
 
 
 def key_text(values: Sequence[Any]) -> str:
-    """Format a key as `--key` takes it: its values, separated by commas.
+    """Format a group's key for the command-line option `--key`: its values, separated by commas.
 
     >>> key_text((7, "north", None))
     '7,north,null'
@@ -122,7 +122,7 @@ def _key_values(key: Row) -> tuple[Any, ...] | None:
 
 
 def _decode_in_kernel(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
-    """Decode a store in the Java kernel: yield keys with their machine's state, then keys with waiting rows."""
+    """Decode a store in the Java kernel; yield (key, state of its machine), then (key, rows that wait)."""
     for variable in ("state", WAITING):
         if variable not in store.variables:
             continue
@@ -138,7 +138,7 @@ def _decode_in_kernel(store: Store, specification: str) -> Iterator[tuple[Row, _
 
 
 def _decode(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
-    """Decode a state store in Python: yield keys with their machine's state, then keys with waiting rows."""
+    """Decode a state store in Python; yield (key, state of its machine), then (key, rows that wait for processing)."""
     for row in store.read(stateVarName="machine").select("key", "value.state").toLocalIterator():
         if row.state is not None:
             yield row.key, _restore(specification, bytes(row.state))

@@ -73,7 +73,7 @@ def user_sources(remembered: Remembered, job: Job) -> list[str]:
 
 
 def compare(remembered: Remembered, job: Job, opened_by_caller: Sequence[str] = ()) -> Difference:
-    """Compare the query that a checkpoint belongs to with the planned query `job`."""
+    """Compare a checkpoint's query with the query `job`; `opened_by_caller` names sources that the caller opens."""
     now = json.loads(json.dumps(fingerprint(job, opened_by_caller)))
     described = about(job)
     changes = changed_entries(remembered.fingerprint, now)
@@ -106,7 +106,7 @@ def _shown(value: Any) -> str:
 
 
 def _with_notes(plan: Any, notes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, OperatorState]]:
-    """Yield the identity and a description (from `notes`) of each node of a plan, each before its inputs.
+    """Yield (identity as JSON, description from `notes`) for each node of a plan, each before its inputs.
 
     A checkpoint of an earlier version has no `notes`, so the name of the node describes it.
     """
@@ -134,7 +134,7 @@ def _nodes(value: Any) -> Iterator[Mapping[str, Any]]:
 def _operator_states(
     before: Sequence[tuple[str, OperatorState]], after: Sequence[tuple[str, OperatorState]], *, resumes: bool
 ) -> tuple[OperatorState, ...]:
-    """Decide whether each operator's state is kept, rebuilt or new; operators of the old plan alone come last."""
+    """Return each operator's state as kept, rebuilt or new; operators that only the old plan has come last."""
     remaining = Counter(identity for identity, _ in before)
     states = []
     for identity, operator in after:

@@ -107,7 +107,7 @@ def table_takeover(spark: SparkSession, job: Job, checkpoint: Checkpoint) -> Tab
     newer = checkpoint.folder.resolve()
 
     def on_taken_over(tick: int) -> None:
-        """Record in both checkpoints that this run took over after tick `tick`."""
+        """Record in this run's checkpoint and the older run's that this run took over after tick `tick`."""
         write_predecessor(checkpoint.folder, Predecessor(predecessor.run, predecessor.folder, tick, predecessor.first))
         with contextlib.suppress(OSError):  # the database knows it, too
             mark_handed_over(predecessor.folder, newer, Handover(tick, predecessor.first))

@@ -30,7 +30,7 @@ def stream_answer(
     *,
     index: bool = False,
 ) -> Any:
-    """Run a query as a stream over inputs that are split into micro-batches, and return its answer.
+    """Run a query as a stream up to tick `until`, over inputs split into micro-batches; return its answer.
 
     With `index`, its tuples are numbered. `until` is the last tick; the default is that of the inputs.
     """
@@ -72,7 +72,7 @@ def streaming_frame(
     index: bool = False,
     kernel: KernelMode = "auto",
 ) -> DataFrame:
-    """Build a query's streaming DataFrame over inputs that are put into `folder` as micro-batches.
+    """Build a query's streaming DataFrame; `inputs` are written to `folder`, in the micro-batches of `split`.
 
     With `index`, the tuples of the answer are numbered.
     """

@@ -83,7 +83,7 @@ def stream_extents(extents: Sequence[Extent]) -> list[Extent]:
 
 
 def batch_rows(extents: Sequence[Extent], inputs: Inputs, until: int | None = None) -> list[BatchRow]:
-    """Return the rows of all streams in the order of their ticks, up to `until`.
+    """Return the rows of all streams by tick, up to `until` (None: the end of finite inputs, or no limit).
 
     None means the end of finite inputs, or no limit.
     """
@@ -125,7 +125,7 @@ def split_batches(rows: Sequence[BatchRow], split: Split) -> list[Sequence[Batch
 def write_streams(
     folder: Path, extents: Sequence[Extent], inputs: Inputs, split: Split, until: int | None = None
 ) -> dict[str, Path]:
-    """Write streams as Parquet files, one per micro-batch, and return the folder of each source."""
+    """Write streams as Parquet files, one per micro-batch, up to tick `until`; return folders by source name."""
     last = _last_tick(inputs, until)
     return write_batches(folder, extents, split_batches(batch_rows(extents, inputs, last), split), last)
 
@@ -226,7 +226,7 @@ def table_frames(spark: SparkSession, extents: Sequence[Extent], inputs: Inputs)
 
 
 def _tag_columns(frame: DataFrame) -> list[Column]:
-    """Return the columns `tick` and `position` (of a row in its stream) of a frame, under reserved names."""
+    """Return the columns `tick` and `position` (row number in its stream), renamed to reserved names."""
     return [frame["tick"].alias(OWN_TICK), frame["position"].alias(OWN_POSITION)]
 
 

@@ -85,7 +85,7 @@ def _argument_type(aggregate: Aggregate) -> Type:
 def partial(
     aggregate: Aggregate, argument: Column | None, name: str, present: Column | None, approximate: bool
 ) -> list[Column]:
-    """Compute the partial results of an aggregate, which can be merged later, as columns `{name}_{part}`.
+    """Compute an aggregate's partial results over rows where `present` is true (None: all), as `{name}_{part}`.
 
     Only rows in which `present` is true count; None means all rows. With `approximate`, float sums vary with row order.
 
@@ -101,7 +101,7 @@ def partial(
 
 
 def merge(aggregate: Aggregate, name: str, approximate: bool) -> list[Column]:
-    """Merge partial results of panes (pieces of windows) by aggregating each of their columns `{name}_{part}`.
+    """Merge columns `{name}_{part}` of window panes' partial results; if `approximate`, float sums may vary.
 
     With `approximate`, float sums vary with row order.
     """
@@ -122,7 +122,7 @@ def merge(aggregate: Aggregate, name: str, approximate: bool) -> list[Column]:
 
 
 def final(aggregate: Aggregate, name: str, approximate: bool) -> Column:
-    """Compute the final value of an aggregate from its partial results, the columns `{name}_{part}`.
+    """Compute an aggregate's value from its partial results (parts such as `hi`, `n`) in columns `{name}_{part}`.
 
     With `approximate`, sums of floats are inexact.
     """
@@ -286,11 +286,11 @@ def _long_division(total: Column, count: Column) -> Column:
     initial = F.struct(F.lit("").alias("digits"), zero.alias("left"))
 
     def step(state: Column, group: Column) -> Column:
-        """Return the next state of the long division: divide the remainder and the next digits by the count."""
+        """Return the next state (remainder `left`, digits so far) after dividing one more group of digits."""
         return let([(state["left"] * scale).cast("decimal(37,0)") + group, state["digits"]], divide)
 
     def divide(part: Column, earlier_digits: Column) -> Column:
-        """Divide `part` (remainder and next digits) by the count, and append the quotient to the earlier digits."""
+        """Divide `part` by the count; return the new state, with the quotient added to `earlier_digits`."""
         return let([part, F.call_function("div", part, count), earlier_digits], appended)
 
     def appended(part: Column, quotient: Column, earlier_digits: Column) -> Column:
@@ -300,7 +300,7 @@ def _long_division(total: Column, count: Column) -> Column:
         return F.struct(digits_so_far.alias("digits"), left.cast("decimal(19,0)").alias("left"))
 
     def finish(state: Column) -> Column:
-        """Build the float from the final state: its digits, one more digit if a remainder is left, and the sign."""
+        """Build the quotient as a float from the final state (remainder `left`, `digits`) and the sum's sign."""
         remainder = F.when(state["left"] > 0, F.lit("1")).otherwise(F.lit(""))
         exponent = F.lit(f"E-{_PLACE_GROUPS * _GROUP}")
         magnitude = F.concat(state["digits"], F.lit("."), remainder, F.lit("0"), exponent).cast("double")
@@ -310,7 +310,7 @@ def _long_division(total: Column, count: Column) -> Column:
 
 
 def _float_total(hi: Column, lo: Column, *printed: Column) -> Column:
-    """The sum of floats, rounded once, from sums of millionths (`hi`, `lo` bits) and of decimals (`printed`).
+    """Return a float total from the sums of millionths (upper bits `hi`, 32 lower `lo`) and decimals `printed`.
 
     `hi` and `lo` are the sums of the upper and lower 32 bits of millionths; `printed` are the decimal sums by size
     class.
@@ -342,7 +342,7 @@ def _float_text(millionths: Column, low: Column, mid: Column, high: Column, top:
 
 
 def _sum_text(integer: Column, near: Column, low: Column) -> Column:
-    """Add an integer, a decimal of 26 places (`near`) and one of 38 places (`low`) exactly; return decimal text."""
+    """Return the exact sum as decimal text of an integer and decimals with 26 (`near`) and 38 places (`low`)."""
     digits = F.substring_index(low.try_cast("string"), ".", -1)
     upper, lower = F.substring(digits, 1, 26).cast("decimal(27,0)"), F.substring(digits, 27, 12).cast("bigint")
     borrowed = (low < 0) & (lower > 0)
@@ -355,7 +355,7 @@ def _sum_text(integer: Column, near: Column, low: Column) -> Column:
 
 
 def _carry_over(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Add `near`, a decimal of 26 places, to `integer`; return the sum, with `low_digits`, as decimal text.
+    """Add `near` (26 decimal places) to `integer`; return decimal text with `low_digits` (places 27 to 38).
 
     `low_digits` are the decimal places 27 to 38 of the sum.
     """
@@ -378,7 +378,7 @@ def _signed_text(integer: Column, near: Column, low_digits: Column) -> Column:
 
 
 def _unsigned_text(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Write a number as decimal text: `integer`, a point, 26 digits of the fraction `near`, 12 of `low_digits`.
+    """Write a number as text: `integer`, a point, the first 26 decimals from `near`, 12 more from `low_digits`.
 
     The first 26 places of the fraction are in `near`, 12 more in `low_digits`.
     """

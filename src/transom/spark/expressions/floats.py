@@ -37,13 +37,13 @@ def _large_digits(size: Column) -> Column:
     step = F.lit(2.0**48)
 
     def exact_decimal(upper: Column) -> Column:
-        """The float `size` as an exact decimal: `upper`, the whole part of `size` / 2^48, plus the remainder."""
+        """Return the enclosing float `size` as an exact decimal: `upper` * 2^48 plus the remainder."""
         remainder = ((size - upper.cast("double") * step) * 8.0).cast("bigint")
         multiple = upper.cast("decimal(14,0)") * F.lit(2**48).cast("decimal(15,0)")
         return (multiple + remainder.cast("decimal(16,0)") * F.lit("0.125").cast("decimal(3,3)")).cast("decimal(31,3)")
 
     def fewest(digits_15: Column, digits_16: Column, digits_17: Column) -> Column:
-        """The first of three roundings, to 15, 16 and 17 digits, that parses to the float `size`."""
+        """Return the first of a float's roundings, to 15, 16 and 17 digits, that parses to the float (`size`) again."""
         return (
             F.when(digits_15.cast("double") == size, digits_15)
             .when(digits_16.cast("double") == size, digits_16)
@@ -51,7 +51,7 @@ def _large_digits(size: Column) -> Column:
         )
 
     def rounded(value: Column) -> Column:
-        """The shortest digits that parse to the outer function's float, whose exact decimal is `value`."""
+        """Round the exact decimal of the float `size` to the fewest digits (15 to 17) that parse to this float."""
         digit_count = F.length(F.floor(value).cast("string"))
         return let(
             [digit_count],
@@ -71,7 +71,7 @@ def _round_half_even(value: Column, dropped: Column) -> Column:
         return F.when(up, count + F.lit(1)).otherwise(count)
 
     def divided(unit: Column) -> Column:
-        """Divide the decimal `value` by `unit`, a power of ten, and round the quotient half to even."""
+        """Return the decimal to be rounded, divided by `unit` (a power of ten), as an integer, half to even."""
         return let([unit, F.call_function("div", value, unit), (value % unit) * F.lit(2).cast("decimal(1,0)")], even)
 
     return F.concat(let([F.concat(F.lit("1"), power).cast("decimal(16,1)")], divided).cast("string"), power)

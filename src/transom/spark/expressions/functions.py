@@ -42,7 +42,7 @@ def bind_once(expressions: Sequence[Expression], columns: Sequence[Column], body
         return body(*columns)
 
     def apply(*variables: Column) -> Column:
-        """Apply `body` to the columns, with lambda variables in place of long expressions."""
+        """Call the enclosing `body` with its columns, the long ones replaced by the lambda `variables`."""
         bound = dict(zip(long_positions, variables, strict=True))
         return body(*(bound.get(n, column) for n, column in enumerate(columns)))
 
@@ -255,7 +255,7 @@ def _instant(tick: Column, length: Column, epoch: Column) -> Column:
 
 
 def _tick(moment: Column, length: Column, epoch: Column) -> Column:
-    """Compute TICK: the tick that contains a timestamp; NULL if `length` is 0.
+    """Compute TICK: the number of the tick that contains `moment`; tick 0 begins at `epoch`; NULL if `length` is 0.
 
     Ticks have `length` microseconds; tick 0 begins at `epoch`.
     """
@@ -268,7 +268,7 @@ def _date_part(part: Callable[[Column], Column]) -> Lowering:
     """Build the translation of YEAR, MONTH or DAY from the Spark function `part`, in UTC in every session."""
 
     def lowered(moment: Column) -> Column:
-        """The year, month or day (`part`) of the UTC date of a timestamp."""
+        """Build the year, month or day, which the outer function `part` extracts, of the UTC date of a timestamp."""
         micros = F.unix_micros(moment)
         days = F.call_function("div", micros - F.pmod(micros, F.lit(_DAY)), F.lit(_DAY))
         return part(F.date_from_unix_date(days.cast("int"))).cast("bigint")
@@ -277,10 +277,10 @@ def _date_part(part: Callable[[Column], Column]) -> Lowering:
 
 
 def _time_part(unit: int, count: int) -> Lowering:
-    """Build the translation of HOUR, MINUTE or SECOND in UTC: count units of `unit` microseconds, modulo `count`."""
+    """Build the translation of HOUR, MINUTE or SECOND in UTC: one lasts `unit` microseconds and has `count` values."""
 
     def lowered(moment: Column) -> Column:
-        """The hour, minute or second of a timestamp in UTC, as an integer."""
+        """Return one part of a timestamp in UTC (hour, minute or second, as chosen) as an integer."""
         return F.call_function("div", F.pmod(F.unix_micros(moment), F.lit(unit * count)), F.lit(unit).cast("bigint"))
 
     return _ignoring_types(lowered)

@@ -82,7 +82,7 @@ def holds(
     column: Callable[[Attribute], SparkColumn],
     tag: Callable[[str], SparkColumn],
 ) -> SparkColumn:
-    """Whether a predicate is true, as a Spark column; NULL counts as false.
+    """Return whether a predicate is true, not NULL; `column` gives attributes' columns, `tag` tick and index.
 
     `column` and `tag` return the columns of attributes and tags.
     """
@@ -107,7 +107,7 @@ def literal(value: Value, kind: Type) -> SparkColumn:
 
 
 def cast(value: SparkColumn, source: Type, target: Type, bind: bool = True) -> SparkColumn:
-    """Cast a column from the type `source` to the type `target`; NULL for values that cannot be cast.
+    """Cast a column from `source` to `target`, NULL if impossible; `bind` computes a costly column only once.
 
     `bind` is False if the column is cheap to repeat.
     """

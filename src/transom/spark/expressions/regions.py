@@ -29,7 +29,7 @@ def is_in_region(region: Region, expression: Expression, point: Column) -> Colum
         return bind_once([expression], [point], lambda bound: _in_rectangle(region, bound))
 
     def prepare(bound: Column) -> Column:
-        """Build the input of the Python test for a point: the grid's answer, or the coordinates if it has none."""
+        """Build a struct for the point `bound`: the grid's answer, or x and y if Python must test the point."""
         return let([grid_code(region, bound)], lambda code: _known_or_coordinates(code, bound))
 
     return F.arrow_udf(_exact_function(region), "boolean")(bind_once([expression], [point], prepare))
@@ -60,7 +60,7 @@ def _in_rectangle(region: Region, point: Column) -> Column:
 
 
 def _known_or_coordinates(code: Column, point: Column) -> Column:
-    """Build a struct: `known`, whether the grid places a point in the region, or `x` and `y` if undecided."""
+    """Build a struct from a grid cell's `code`: `known` (is the point inside?) or, on the border, `x` and `y`."""
     undecided = code == _byte(BORDER)
     return F.struct(
         F.when(~undecided, code == _byte(INSIDE)).alias("known"),
@@ -70,7 +70,7 @@ def _known_or_coordinates(code: Column, point: Column) -> Column:
 
 
 def _exact_function(region: Region) -> Callable[[pa.Array], pa.Array]:
-    """Return the Arrow function that tests exactly the points for which the region's grid has no answer."""
+    """Return the Arrow function that tests points for a region: the grid's answer or, if it has none, an exact test."""
 
     def decide(points: pa.Array) -> pa.Array:
         """Whether each point lies in the region: the grid's answer, or the exact test of the coordinates."""
@@ -90,7 +90,7 @@ def _over_full_turns(
     test: Callable[[Column], Column],
     combine: Callable[[Column, Column], Column],
 ) -> Column:
-    """Apply `test` to a point's x; if geodesic, to each longitude equal modulo 360 that is in the region's box.
+    """Test a point's x; on the globe, `combine` the tests of all longitudes equal modulo 360 in the box.
 
     `combine` joins the results of several tests.
 
@@ -101,7 +101,7 @@ def _over_full_turns(
     left, right = region.box.left, region.box.right
 
     def test_turns(x: Column) -> Column:
-        """Test longitude `x` and, if it is also within the box, x + 360 degrees; combine the two results."""
+        """Test longitude `x` and, if the region's box contains it too, x + 360 degrees; combine both results."""
         twice = F.when(x + _FULL_TURN <= right, combine(test(x), test(x + _FULL_TURN)))
         return twice.otherwise(test(x)) if right - left >= _FULL_TURN else test(x)
 

@@ -40,7 +40,7 @@ def _round_decimal_by_column(number: Column, scale: Column) -> Column:
     lowest, highest = SCALE - PRECISION - 1, SCALE
 
     def chosen(value: Column, count: Column) -> Column:
-        """Build a CASE that rounds the value to `count` places, with one branch per possible number of places."""
+        """Build a CASE that rounds a decimal to `count` decimal places, with a branch for each possible `count`."""
         cases = F.when(count == lowest, _round_decimal(value, lowest))
         for candidate in range(lowest + 1, highest + 1):
             cases = cases.when(count == candidate, _round_decimal(value, candidate))
@@ -82,7 +82,7 @@ def _round_digits(size: Column, text: Column, scale: Column) -> Column:
 
 
 def _drop_digits(size: Column, count: Column, dropped: Column, scale: Column) -> Column:
-    """Round the float `size`, whose digits are the integer `count`, to `scale` places, `dropped` digits fewer.
+    """Round the float `size` to `scale` places by dropping `dropped` digits of `count`, all its digits.
 
     `size` is `count` units of its last digit; `dropped` is the number of digits to drop.
     """

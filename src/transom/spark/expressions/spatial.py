@@ -53,7 +53,7 @@ def on_globe(point: Column) -> Column:
 
 
 def planar_distance(unit: int, start: Column, end: Column) -> Column:
-    """Planar distance of two points in micrometres, `unit` per coordinate unit; 0 if a point is NULL.
+    """Planar distance in micrometres; `unit` is the micrometres in a coordinate unit; 0 if a point is NULL.
 
     `unit` is the number of micrometres in one unit of the coordinates.
     """
@@ -100,7 +100,7 @@ def _constant_argument(call: Call, position: int) -> int | None:
 
 
 def _micrometres_between(call: Call, arguments: list[Column], first: int, second: int, unit: int) -> Column:
-    """The distance in micrometres between two points among a call's arguments; on the ellipsoid if `unit` is 0.
+    """Return the distance in micrometres of the points in arguments `first` and `second`; `unit` 0: ellipsoid.
 
     `first` and `second` are the numbers of the arguments.
     """

@@ -173,11 +173,11 @@ def _instant_of_groups(groups: Column) -> Column:
     ) = (F.get(groups, F.lit(n)) for n in range(_GROUPS))  # fmt: skip
 
     def number(text: Column) -> Column:
-        """Convert the digits in a group of the match to a number; 0 if the group is empty."""
+        """Convert the digits that a regex group matched to a number; 0 if the group is empty."""
         return F.coalesce(text.try_cast("bigint"), F.lit(0))
 
     def length(hours: Column, minutes: Column, seconds: Column, fraction: Column) -> Column:
-        """Convert the digits of a time of day, or of a time zone's offset, to microseconds."""
+        """Convert digits of hours, minutes, seconds and fraction (time of day or UTC offset) to microseconds."""
         micros = number(F.rpad(F.substring(fraction, 1, 6), 6, "0"))
         return number(hours) * _HOUR + number(minutes) * _MINUTE + number(seconds) * _SECOND + micros
 

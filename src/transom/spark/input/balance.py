@@ -72,14 +72,14 @@ class RowCounts:
         return frame.observe(name, *counts)
 
     def scan(self, source: str) -> CountRead:
-        """Return a function (frame, rows) that adds a metric to a frame: the sum of `rows` read from a source.
+        """Return a function (frame, rows) that lets a frame report the sum of column `rows` as read from `source`.
 
         It takes a frame, and a column with the number of source rows in each of its rows.
         """
         return lambda frame, rows: self.observe(frame, Metric(source, CountingPoint.SCAN), F.sum(rows).alias("read"))
 
     def balances(self, observed: Mapping[str, Any]) -> dict[str, list[Balance]]:
-        """Collect the row counts of a micro-batch (read, used, late, rejected, outside the run), per source and reader.
+        """Return a micro-batch's row counts (read, used, late, rejected, outside the run) by source, one per reader.
 
         Sources that the micro-batch does not read have no metrics, and are left out.
         """

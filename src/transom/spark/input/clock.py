@@ -80,7 +80,7 @@ def ticks(
     kernel: bool = False,
     commits: Path | None = None,
 ) -> DataFrame:
-    """Build a frame of the ticks from `first` to `until` that are multiples of one of the periods.
+    """Build a DataFrame, streaming if `live`, of the ticks from `first` to `until` that are multiples of a period.
 
     Without periods it is `first` alone. Without `until` a live frame follows the wall clock and holds only ticks that
     are over. With `commits`, the folder of the query's commit log, a tick also waits until the watermark closes it. In
@@ -153,7 +153,7 @@ def _clock_setting(
     behind: int | None = None,
     log: str | None = None,
 ) -> _ClockSetting:
-    """Build the settings of a clock that emits multiples of `periods` from `first` to `until` (None: endless).
+    """Return clock settings: multiples of `periods` up to `until` (None: endless), as heartbeats if `behind`.
 
     JSON can represent all settings.
 
@@ -200,7 +200,7 @@ class CommittedWatermark:
         self._closed: int | None = None
 
     def closed(self, *, has_committed: bool) -> int | None:
-        """Return the last tick that the next micro-batch closes; None before the first commit.
+        """Return the last tick the committed watermark closes; if no commit, None (error if `has_committed`).
 
         Raises RuntimeError if there is no commit although the query `has_committed` a micro-batch.
         """
@@ -279,7 +279,7 @@ class ClockReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         )
 
     def partitions(self, start: Mapping[str, int], end: Mapping[str, int]) -> list[ClockRange]:
-        """Return the ticks between two offsets as one partition; empty without a new tick or a restart."""
+        """Return one partition of the ticks between two offsets; none if there is no new tick and no restart."""
         is_restart = start.get("started") != end.get("started")
         has_rows = is_restart or start["tick"] < end["tick"] or _emitted(start) < _emitted(end)
         return [ClockRange(_emitted(start), _emitted(end), end["tick"])] if has_rows else []

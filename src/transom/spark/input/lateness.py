@@ -58,7 +58,7 @@ def _closed_function(offsets: str, calendar: Calendar) -> Any:
     """
 
     def closed(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
-        """For each batch of ticks, yield an array of booleans: whether the watermark had closed the tick."""
+        """Yield a boolean array for each array of ticks: true where the watermark had passed the tick."""
         last: int | None = None
         for ticks in batches:
             if last is None and len(ticks):
@@ -69,7 +69,7 @@ def _closed_function(offsets: str, calendar: Calendar) -> Any:
 
 
 def closed_tick(log: Path, calendar: Calendar) -> int:
-    """Read the last tick that the watermark had closed when a micro-batch began, from Spark's offset log.
+    """Read from Spark's offset `log` the last tick that the watermark had closed when a micro-batch began.
 
     `log` is the file of the micro-batch in the log.
     """

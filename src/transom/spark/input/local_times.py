@@ -21,7 +21,7 @@ _HAS_OFFSET = r"\A[^0-9]*[0-9-]+[Tt ][0-9:.,]+(Z|[+-])"
 
 
 def zoned_instant(text: Column, times: LocalTimes) -> Column:
-    """Parse text as an instant, or as a local time if it has no UTC offset; return a struct.
+    """Parse text (local if without UTC offset) to a struct: `instant`, or NULL, and `problem` of a local time.
 
     Its fields are the `instant`, NULL if there is not exactly one, and the `problem` in words of a local time that
     denotes none, else NULL.
@@ -32,7 +32,7 @@ def zoned_instant(text: Column, times: LocalTimes) -> Column:
 
 
 def _zoned(parsed: Column, has_offset: Column, times: LocalTimes) -> Column:
-    """Build the struct of `instant` and `problem` for a parsed time, which is local unless `has_offset`."""
+    """Return a struct (`instant`, `problem` as text or NULL) for a parsed time, local unless `has_offset`."""
     micros = F.unix_micros(parsed)
     unknown = F.lit(ClockProblem.UNKNOWN.text(times.zone))
     block = F.get(F.expr(_blocks_as_sql(times)), F.call_function("div", micros, F.lit(_BLOCK)).cast("int"))

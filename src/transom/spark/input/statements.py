@@ -59,7 +59,7 @@ def explode_statements(extent: Extent, frame: DataFrame) -> DataFrame:
 
 
 def _explode_messages(frame: DataFrame, reason: Sequence[str]) -> DataFrame:
-    """Expand each message to one row per statement; a rejected one stays a row with its `reason` columns.
+    """Expand messages to a row per statement; a rejected one stays a row, with its reject reason (column `reason`).
 
     `reason` names the column of reject reasons, if there is one.
 
@@ -79,7 +79,7 @@ def _explode_messages(frame: DataFrame, reason: Sequence[str]) -> DataFrame:
 
 
 def message_frame(extent: Extent, frame: DataFrame, *, live: bool) -> DataFrame:
-    """Return one row per RDF message, with the array of its statements in `c0`.
+    """Return one row per RDF message, its statements in `c0`; group bare statements, refuse them if `live`.
 
     Bare statements become one message per tick and subject; if `live`, they are an error.
     """

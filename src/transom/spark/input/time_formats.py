@@ -33,7 +33,7 @@ def iso_text(text: Column, time_format: TimeFormat) -> Column:
 
 
 def _year_text(part: dict[str, Column]) -> Column:
-    """Return the four-digit year; `part` maps directives to the texts that they matched.
+    """Return the four-digit year from `part`: the matched text by directive, Y or y (two digits).
 
     Two digits get the century 19 or 20.
     """

@@ -50,7 +50,7 @@ def replace_bnode_calls(
     bound_variable: str,
     lower_argument: LowerExpression,
 ) -> tuple[Expression, Mapping[str, Column]]:
-    """Replace BNODE() calls by variables, and add their blank nodes to `columns`, labelled by `owner`.
+    """Replace BNODE() calls by variables; return the new expression, and `columns` extended by their blank nodes.
 
     The label of a blank node depends on `owner` (None: the solution itself), and on the argument of the call or,
     without one, on `bound_variable`.

@@ -79,7 +79,7 @@ def order_key(expression: Expression, columns: Mapping[str, Column]) -> list[Col
 
 
 def lower(expression: Expression, columns: Mapping[str, Column], inputs: SqlInputs) -> ShapedTerm:
-    """Translate an expression over RDF terms to SQL; raise Unsupported if Spark cannot run one of its functions."""
+    """Translate an expression over RDF terms to SQL and its representation, or raise Unsupported if Spark cannot."""
     match expression:
         case Constant(value=None):
             return no_term()

@@ -43,7 +43,7 @@ def message_star_match(node: MessageStarMatch, run: LoweringContext) -> DataFram
 
 
 def _match_any_predicates(node: MessageStarMatch, frame: DataFrame) -> DataFrame:
-    """Replace each message's statements in `c0` by the solutions of the patterns; predicates may be variables."""
+    """Replace each message's statements in `c0` by solutions of the node's triple patterns, even `?s ?p ?o`."""
     return frame.withColumn("c0", _match_patterns(node, F.col("c0"), node.branches, {}))
 
 
@@ -83,17 +83,17 @@ def _match_constant_predicates(node: MessageStarMatch, frame: DataFrame) -> Data
 def _match_patterns(
     node: MessageStarMatch, message: Column, branches: Sequence[PatternBranch], bound: BoundVariables
 ) -> Column:
-    """Return the array of a message's solutions of the patterns `branches`, given the variables `bound` so far."""
+    """Return the array of a message's solutions of triple patterns (`branches`); `bound`: variables so far."""
     if not branches:
         return F.array(_solution_struct(node, bound))
     branch, *later_branches = branches
 
     def fits(statement: Column) -> Column:
-        """Whether a statement matches the first of the `branches`, with the variables bound so far."""
+        """Whether a statement (struct of three terms) matches the next triple pattern, given the bound variables."""
         return reduce(and_, _conditions(branch, [statement[term] for term in _TERMS], bound), F.lit(True))
 
     def extend_matches(statement: Column) -> Column:
-        """Bind the variables that a matching statement binds, and match the remaining patterns in the message."""
+        """Return the solutions with this matching statement: bind its variables, match the later patterns."""
         new_variables = {name: statement[_TERMS[position]] for name, position in first_positions(branch.terms).items()}
         return _match_patterns(node, message, later_branches, {**new_variables, **bound})
 
@@ -101,7 +101,7 @@ def _match_patterns(
 
 
 def _conditions(branch: PatternBranch, statement: Sequence[Column], bound: BoundVariables) -> list[Column]:
-    """Return the conditions for a statement to match a pattern; variables in `bound` need equal terms (R11)."""
+    """Return the conditions for a statement (s, p, o) to match a triple pattern with the terms of `bound` variables."""
     first = first_positions(branch.terms)
     conditions = []
     for position, term in enumerate(branch.terms):

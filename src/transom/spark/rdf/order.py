@@ -29,7 +29,7 @@ def _sort_key(term: Sql, value: Sql) -> Sql:
     """Build a struct that sorts a term as ORDER BY does, from its N-Triples text and its parsed value."""
 
     def is_class(*classes: ValueClass) -> Sql:
-        """Whether the term's parsed value is of one of the classes, such as NUMBER or TEXT."""
+        """Whether the parsed value of `_sort_key`'s term has one of these classes, such as NUMBER or TEXT."""
         return value["c"].isin([int(value_class) for value_class in classes])
 
     nan = is_class(ValueClass.NUMBER) & F.coalesce(F.isnan(value["f"]), F.lit(False))
@@ -109,7 +109,7 @@ def _float_key(value: Sql) -> Sql:
     )
 
     def apply_sign(integer_part: Sql, decimals: Sql, sign: Sql) -> Sql:
-        """Build the struct that sorts the float, from its absolute integer part and decimal places and its sign."""
+        """Build the sort key of the enclosing float from its sign, absolute integer part and decimal places."""
         factor = sign.cast(EXACT)
         return _key_struct(
             F.try_multiply(F.coalesce(integer_part, exact(0)), factor),
@@ -132,7 +132,7 @@ def _large_whole(size: Sql) -> Sql:
     """The exact integer value of a float that is at least 2^62, as a decimal of 38 digits."""
 
     def from_exponent(exponent: Sql) -> Sql:
-        """The exact integer `size`: the mantissa `size` / 2^`exponent`, as an integer, times 2^`exponent`."""
+        """Convert the outer float `size` exactly: the integer `size` / 2^`exponent`, times 2^`exponent`."""
         mantissa = (size / F.pow(F.lit(2.0), exponent)).cast("bigint").cast(EXACT)
         return F.try_multiply(mantissa, _power_of_two(exponent)).try_cast(EXACT)
 
@@ -147,10 +147,10 @@ def _decimal_places(fraction: Sql) -> Sql:
         return F.struct(digits.try_cast(EXACT).alias("part"), has_more.cast("int").alias("beyond"))
 
     def divided(dividend: Sql, divisor: Sql) -> Sql:
-        """Build the struct of the decimal places, `dividend` / `divisor`, and whether a remainder is left."""
+        """Build the struct of the integer quotient (the decimal places), and 1 if a remainder is left, else 0."""
 
         def split_remainder(remainder: Sql) -> Sql:
-            """Build the struct of the decimal places (integer quotient), and whether the remainder is not 0."""
+            """Build the struct: (dividend - remainder) / divisor; 1 if `remainder` is not 0, else 0."""
             return places_struct(
                 F.try_divide(dividend - remainder, divisor), F.when(remainder > exact(0), F.lit(1)).otherwise(F.lit(0))
             )
@@ -158,7 +158,7 @@ def _decimal_places(fraction: Sql) -> Sql:
         return let([F.try_mod(dividend, divisor).try_cast(EXACT)], split_remainder)
 
     def shifted(exponent: Sql) -> Sql:
-        """Compute the decimal places of `fraction` from the integer mantissa `fraction` * 2^`exponent`."""
+        """Build the struct of 18 decimal places of `fraction` from the integer `fraction` * 2^`exponent`."""
         mantissa = (fraction * F.pow(F.lit(2.0), exponent)).cast("bigint").cast(EXACT)
         return let([F.try_multiply(mantissa, exact(UNIT)).try_cast(EXACT), _power_of_two(exponent)], divided)
 

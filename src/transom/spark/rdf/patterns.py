@@ -84,7 +84,7 @@ def time_window_changes(node: TimeWindowChanges, frame: DataFrame, run: Lowering
 
 
 def window_end(tick: Column, width: int, slide: int) -> Column:
-    """The tick at which a statement that arrived at `tick` leaves a time window (R3).
+    """The tick at which a statement of tick `tick` leaves a window `width` ticks long, sliding by `slide` (R3).
 
     The window has a length of `width` ticks and slides by `slide` ticks.
     """
@@ -145,7 +145,7 @@ def multi_pattern_scan(node: MultiPatternScan, frame: DataFrame, run: LoweringCo
 
 
 def _branch_window_end(node: MultiPatternScan, tick: Column) -> Column:
-    """The tick at which a statement leaves the window of the pattern that it matches, whose number is in `side`."""
+    """Return the tick at which a statement leaves the window of its pattern; column `side` has the pattern's number."""
     windows = [branch.window or (1, 1) for branch in node.branches]
     end = window_end(tick, *windows[0])
     for window in sorted(set(windows) - {windows[0]}):
@@ -168,7 +168,7 @@ def _branch_condition(branch: PatternBranch) -> Column:
 
 
 def _branch_match(branch: PatternBranch, side: int, width: int) -> Column:
-    """Match a statement with a pattern; return a struct of its number `side` and `width` terms, NULL if none.
+    """Match a statement; return a struct of the pattern's number `side` and `width` terms, NULL if no match.
 
     The struct has `side`, the number, and `width` terms.
     """

@@ -63,7 +63,7 @@ def sort(node: Sort, frame: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def _contents_by_tick(node: Sort, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Emit, at each tick with changes, all current solutions and a marker row, in a stateful machine."""
+    """Convert changes to all current solutions and a marker row at each changed tick, in a stateful machine."""
     copies = F.abs(F.col(COUNT)).cast("int")
     sign = F.signum(F.col(COUNT)).cast("int")
     events = F.concat(
@@ -94,7 +94,7 @@ def _sort_entry(node: Sort) -> Column:
 
 
 def _sliced_rows(node: Sort) -> Column:
-    """Sort the array column `rows`, then project, deduplicate and slice it as the query demands."""
+    """Sort the array column `rows`; then apply projection, DISTINCT, OFFSET and LIMIT in the node's order."""
     if node.keys:
         rows = F.array_sort(F.col("rows"), lambda left, right: _compare_rows(node, left, right))
     else:
@@ -140,7 +140,7 @@ def _compare_values(left: Column, right: Column, descending: bool) -> Column:
 
 
 def sequence_to_changes(node: SequenceToChanges, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Emit the changes between the contents of a sorted sequence at successive ticks.
+    """Emit the insertions and retractions between the contents of a sorted sequence at successive ticks.
 
     A table only loses the column `row_order`.
     """

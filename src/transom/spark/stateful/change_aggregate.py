@@ -41,7 +41,7 @@ _SOLUTION = "*"
 def change_aggregate(
     node: ChangeAggregate, frame: DataFrame, start: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Aggregate changes per group in a stateful machine, and emit the changes of the results.
+    """Aggregate changes per group, and emit changes of the results; a total exists from ticks of `start` on.
 
     From the ticks of `start` on, the group of all rows exists; without it, from the first row on.
     """
@@ -120,7 +120,7 @@ def _solution_struct(node: ChangeAggregate) -> Column:
 
 
 def _term_parts(name: str, functions: set[AggregateFunction]) -> dict[str, Column]:
-    """Derive from a term the parts that `functions` need: its ORDER BY key, its characters and its number."""
+    """Return, by name, the columns that `functions` need of a term `name`: its sort key, characters, number."""
     columns = {}
     term = SqlInputs().name(F.col(name))
     if functions & _ORDERED:
@@ -133,7 +133,7 @@ def _term_parts(name: str, functions: set[AggregateFunction]) -> dict[str, Colum
 
 
 def _term_cells(name: str, available: Collection[str]) -> list[Column]:
-    """Return a term's columns for the machine: term, sort key, characters, number; NULL if not `available`.
+    """Return columns with the term `name`, sort key, text and number; NULL for those not in `available`.
 
     Those that are not `available` are NULL.
     """
@@ -144,7 +144,7 @@ def _term_cells(name: str, available: Collection[str]) -> list[Column]:
 
 
 def _with_start(rows: DataFrame, start: DataFrame) -> DataFrame:
-    """Add a marker row at each tick of `start`: from then on the group of all rows exists, even if empty."""
+    """Add a marker row at each tick of `start`, from which an aggregate without keys has a (maybe empty) group."""
     markers = without_markers(start).select(TICK, COUNT, F.lit(False).alias(IS_ROW), F.lit(1).alias(WINDOW))
     marked_rows = rows if IS_ROW in rows.columns else rows.withColumns({IS_ROW: F.lit(True), WINDOW: F.lit(1)})
     return marked_rows.unionByName(markers, allowMissingColumns=True)
@@ -206,7 +206,7 @@ def _result_term(aggregate: Aggregate, name: str) -> Column:
 
 
 def _numeric_term(aggregate: Aggregate, name: str) -> Sql:
-    """Build the literal of a SUM or AVG over terms, from the emitted columns whose names begin with `name`.
+    """Build the literal of SUM or AVG over RDF terms, from the columns `name`_k (kind), _n, _f and _count.
 
     AVG of no values is their sum.
     """
@@ -217,7 +217,7 @@ def _numeric_term(aggregate: Aggregate, name: str) -> Sql:
     count = SqlInputs().name(F.col(f"{name}_count"))
 
     def quotient(sum_value: Sql, count_value: Sql) -> Sql:
-        """Divide the sum by the number of values; return the sum itself if there are none."""
+        """Divide a sum by the number of values, both parsed numbers; return the sum if there are no values."""
         return S.when(count == S.lit(0), sum_value).otherwise(divide(sum_value, count_value))
 
     return let([let([total, exact_number(NumericKind.INTEGER, count.cast(EXACT))], quotient)], _number_term_or_null)

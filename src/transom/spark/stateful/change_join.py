@@ -67,7 +67,7 @@ def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run:
 def _run_join_machine(
     sides: Sequence[DataFrame], specification: str, run: LoweringContext, widths: Sequence[int], out: Sequence[Type]
 ) -> DataFrame:
-    """Run a stateful join machine; return its rows with tick, `window`, `is_row`, `count` and the values `out`.
+    """Run a join machine on `sides` of `widths` columns; return tick, `window`, `is_row`, `count` and the values.
 
     `widths` are the numbers of values of the inputs. `window` is 0 for a left row itself, which is no pair.
     """
@@ -79,7 +79,7 @@ def _run_join_machine(
 def _count_matches(
     node: ChangeJoin, pairs: DataFrame, widths: Sequence[int], kinds: Sequence[Type], run: LoweringContext
 ) -> DataFrame:
-    """Finish a LEFT, SEMI, ANTI or MARK join: count the matching `pairs` of each left row in a second machine.
+    """Finish a LEFT, SEMI, ANTI or MARK join: a second state machine counts the `pairs` of each left row.
 
     `widths` and `kinds` are the numbers and the types of the inputs' values.
     """
@@ -125,7 +125,7 @@ def _keys(node: ChangeJoin, side: int, schema: Schema, run: LoweringContext) -> 
 def branch_input(
     node: ChangeJoin, frame: DataFrame, run: LoweringContext, key_order: Sequence[JoinKey] = (), first_side: int = 0
 ) -> DataFrame:
-    """Build a join machine's input from one frame of all patterns' solutions; column `side` tells the pattern.
+    """Build a join machine's input from a frame of all patterns' solutions; column `side` is the pattern's number.
 
     Pattern 0 is side `first_side` of the machine.
 
@@ -158,7 +158,7 @@ def _has_residual(node: ChangeJoin) -> bool:
 
 
 def _matches(node: ChangeJoin, run: LoweringContext) -> Column:
-    """Whether a pair (left values, then right values) satisfies the join's further condition beyond equal keys."""
+    """Build the condition, beyond equal keys, of a join, on a frame with the left and then the right values."""
     if isinstance(node.residual, Compatibility):
         return _compatible(node.residual, _by_name(node.sides))
     pair = Schema(tuple(a for schema in node.sides for a in schema))
@@ -187,7 +187,7 @@ def _first_bound(name: str, sides: Sequence[Mapping[str, Column]]) -> Column:
 
 
 def _compatible(residual: Compatibility, sides: Sequence[Mapping[str, Column]]) -> Column:
-    """Whether joined solutions agree on shared variables and satisfy the join's further condition; never NULL.
+    """Whether solutions to be joined agree on shared variables and meet the `residual` condition; never NULL.
 
     With `overlap`, they must also both bind one of these variables.
     """
@@ -209,7 +209,7 @@ def _compatible(residual: Compatibility, sides: Sequence[Mapping[str, Column]]) 
 
 
 def _join_static_table(node: ChangeJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join changes, or a table, with a table of solutions that never changes, by Spark's own join, without state."""
+    """Join solutions, given as changes or a table, with a table that never changes, by Spark's stateless join."""
     assert isinstance(node.residual, Compatibility)  # noqa: S101 - only solutions are joined with a table here
     sides = [
         {a.name: F.col(f"{alias}.c{n}") for n, a in enumerate(schema)}

@@ -44,7 +44,7 @@ class _Tree:
     joins: list[dict[str, Any]] = field(default_factory=list)
 
     def add_join(self, node: ChangeJoin) -> int:
-        """Append a join after its inputs; return a negative number, provisional until all sides are known."""
+        """Append a join, with its inputs, to the tree; return its provisional number (-1, -2 and so on)."""
         if node.right is None:
             inputs = [len(self.sides) + n for n in range(len(node.sides))]
             self.sides += node.sides
@@ -58,14 +58,14 @@ class _Tree:
         return -len(self.joins)
 
     def _add_input(self, node: PhysicalNode) -> int:
-        """Add a join's input, a fused join or a DataFrame; return its index, which is negative for a join."""
+        """Add an input of a join: a DataFrame (returns its index) or a fused join (returns a negative index)."""
         if is_fused(node):
             return self.add_join(node)
         self.sides.append(node.schema)
         return len(self.sides) - 1
 
     def entries(self) -> list[dict[str, Any]]:
-        """The joins as entries of the machine's JSON specification, numbered after the sides (inputs)."""
+        """The joins as entries of the machine's JSON specification; their inputs are numbered: sides, then joins."""
         return [
             {**join, "inputs": [n if n >= 0 else len(self.sides) - n - 1 for n in join["inputs"]]}
             for join in self.joins
@@ -75,7 +75,7 @@ class _Tree:
 def _machine_inputs(
     top: ChangeJoin, node: ChangeJoin, frames: Iterator[DataFrame], run: LoweringContext, first_side: int
 ) -> Iterator[DataFrame]:
-    """Yield the machine's input frames for a join and the joins fused with it, numbered from `first_side` on.
+    """Yield the input frames of one stateful operator that runs several joins, numbered from `first_side` on.
 
     `top` is the join whose operator runs them all; their sides are numbered from `first_side` on.
     """

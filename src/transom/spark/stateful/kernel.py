@@ -100,7 +100,7 @@ def run_slide(
     values: int,
     live: bool,
 ) -> DataFrame:
-    """Aggregate sliding windows per group (`by`) in the Java kernel; return a frame with the fields `out`.
+    """Aggregate sliding windows per group (`by`) in the Java kernel to the fields `out`; `values`: argument count.
 
     `by` has the columns that identify a group, `out` the type of the result; `values` is the number of arguments. It is
     a stream if `live`.

@@ -90,7 +90,7 @@ def _aggregate_rows(node: KeyedWindowAggregate, emitted: DataFrame) -> DataFrame
 
 
 def _aggregate_value(aggregate: Aggregate | TrackAggregate, emitted: list[Column]) -> Column:
-    """Compute an aggregate from the values that the stateful machine emits for a nonempty window."""
+    """Return an aggregate of a nonempty window as a column, from the columns `emitted` by the stateful machine."""
     if isinstance(aggregate, Aggregate):
         return emitted[0]
     length = F.coalesce(emitted[0], F.lit(0))

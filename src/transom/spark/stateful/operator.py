@@ -42,7 +42,7 @@ def machine_input(
     hash_on: Sequence[Column] = (),
     to_all: Column | None = None,
 ) -> DataFrame:
-    """Build the rows for one input (`side`) of a stateful machine.
+    """Build the rows of input number `side` of a stateful machine, from the columns `values`, with a sort key `order`.
 
     Each value of `group_by` has its own machine. With `buckets` above 1, the rows of a group are spread over that many
     machines by the hash of `hash_on`. Rows for which `to_all` is true go to all of them; so do window markers. Rows
@@ -92,7 +92,7 @@ def run_machine(
     pair_keys: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """Run a stateful machine on its inputs; return columns for tick, window, is-row flag, count, and those of `out`.
+    """Run the machine of a JSON `specification`; return tick, window, is-row flag, count, and columns of `out`.
 
     `widths` is the number of values of each side. If many keys share the state of a machine, the values of the key
     come first in `out`.
@@ -127,7 +127,7 @@ def _transform(
     group_by: Sequence[str],
     out: StructType,
 ) -> DataFrame:
-    """Run a stateful machine for each group of rows, in the Java kernel or in Python.
+    """Run the state machine in `specification` (JSON) for each `group_by` group, in the Java kernel or Python.
 
     `shape` has its sizes, `group_by` the columns that identify a group, `out` the type of the result.
     """

@@ -17,7 +17,7 @@ from transom.spark.stateful.operator import machine_columns, machine_input, run_
 
 
 def interval_join_pairs(node: IntervalJoin, left: DataFrame, right: DataFrame, run: LoweringContext) -> DataFrame:
-    """Join rows whose validity intervals overlap, in the stateful `pairs` machine.
+    """Join rows whose validity intervals overlap; a pair is valid from the later start to the earlier end.
 
     A pair is valid from the later start to the earlier end.
     """

@@ -16,7 +16,7 @@ from transom.spark.stateful.operator import machine_input, run_machine
 
 
 def path_closure(node: PathClosure, edges: DataFrame, nodes: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Emit the changes of the pairs of terms that a property path over `edges` connects.
+    """Emit changes of the term pairs that a path over `edges` connects; each of `nodes` is paired with itself.
 
     `nodes`, if not None, are terms that have a path of length 0 to themselves.
     """

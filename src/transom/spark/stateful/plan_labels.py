@@ -58,7 +58,7 @@ def stateful_operators(frame: DataFrame) -> list[LabelledOperator] | None:
 
 
 def _walk(plan: Any, node: int | None, machine: str | None) -> Iterator[LabelledOperator]:
-    """Yield the stateful operators of Spark's plan; `node` and `machine` are from the nearest aliases above."""
+    """Yield a Spark plan's stateful operators, each labelled by the nearest aliases above: `node`, `machine`."""
     if not plan.isStreaming():
         return
     name = str(plan.nodeName())

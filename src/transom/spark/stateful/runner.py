@@ -40,7 +40,7 @@ class MachineRunner(StatefulProcessor):
     """Run one machine per key; `specification` is a small JSON document, `names` are the output columns."""
 
     def __init__(self, specification: str, calendar: Calendar, names: tuple[str, ...], shape: MachineShape, live: bool):
-        """Create the processor that runs a state machine, specified in JSON, for each key.
+        """Create the processor that runs a machine (JSON `specification`) per key; if `live`, rows wait for their tick.
 
         `names` are the output columns, `shape` has the sizes of the machine. In a `live` run, rows wait for their ticks
         to close.
@@ -166,7 +166,7 @@ class BucketRunner(MachineRunner):
     """Run the machines of many keys (a bucket of keys), with one Spark state and one timer for all of them."""
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Take the new rows of a bucket of keys: in a live run buffer them, otherwise process them at once.
+        """Process a bucket's new rows and yield the output; in a live run buffer them until a timer instead.
 
         Spark calls this, and gets the rows that the machines emit.
         """
@@ -189,7 +189,7 @@ class BucketRunner(MachineRunner):
         yield from emitted
 
     def _run(self, bucket: Bucket, ready: Mapping[int, list[InputRow]], closed: int | None) -> Iterator[Any]:
-        """Pass `ready` rows to the machines of a bucket of keys, tick by tick; yield the rows that the machines emit.
+        """Pass `ready` rows and tick `closed` (last closed; None: end) to a bucket of keys; yield output rows.
 
         Keys that wait for a tick up to `closed` are woken, too; None means the end of the run.
         """

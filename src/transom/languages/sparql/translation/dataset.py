@@ -61,7 +61,7 @@ class MatchTarget:
     def pattern(
         self, window: WindowSize | None, subject: TermPattern, predicate: TermPattern, object: TermPattern
     ) -> Windows:
-        """Translate a triple pattern over `window`, or over the windows of FROM if it is None (R8, R9).
+        """Return the plan of a triple pattern's solutions over `window`; None: the windows of FROM (R8, R9).
 
         ELEMS of a group counts only the statements that match the pattern.
         """
@@ -153,7 +153,7 @@ def window_size_of(window: syntax.Window, calendar: Calendar) -> WindowSize:
 
 
 def _default_slide(window: syntax.RangeWindow, width: syntax.Duration, calendar: Calendar) -> int:
-    """Return the slide in ticks that SLIDE without a number means: one unit of RANGE, such as 1 S for 10 S.
+    """Return the ticks of a SLIDE without a number: one unit of the RANGE `width`, such as 1 S for 10 S.
 
     Raises LanguageRule if that is not a whole number of ticks.
     """

@@ -91,7 +91,7 @@ def check_logs(files: SparkFolder, digests: Mapping[str, str]) -> SparkLogs:
 
 
 def _check_digests(files: SparkFolder, digests: Mapping[str, str]) -> None:
-    """Raise CheckpointError if a log file was changed; one that Spark has deleted is skipped.
+    """Raise CheckpointError if a log file differs from its recorded digest; files that Spark deleted are skipped.
 
     This comes before all other checks, so that they do not blame a file whose neighbour was changed.
     """
@@ -278,7 +278,7 @@ def _source_order(name: str) -> tuple[int, str]:
 def _unread_lists(
     planned: BatchOffsets, committed: BatchOffsets | None, lists: Sequence[str]
 ) -> Iterator[tuple[str, range]]:
-    """Yield (folder, numbers of the file lists in it that the next micro-batch must read), for file sources.
+    """Yield (log folder, range of file list numbers) of each file source for the micro-batch after `committed`.
 
     Without names, the n-th offset of a source of files belongs to the n-th folder; nothing is known if their numbers
     differ.
@@ -325,7 +325,7 @@ def _is_topics(end: Any) -> bool:
 
 
 def _log_offset(end: Any) -> int:
-    """Return the number of the last file list read, from a source's end offset; -1 for a source without files."""
+    """Return the number of a file source's last read file list, from its end offset; -1 for other sources."""
     offset = end.get("logOffset") if isinstance(end, dict) else None
     return offset if isinstance(offset, int) else -1
 

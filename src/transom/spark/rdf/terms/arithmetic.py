@@ -67,10 +67,10 @@ def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Opera
     """Build an operation on number structs (kind, exact, float) from operations on integers, decimals and floats."""
 
     def applied(left: Sql, right: Sql) -> Sql:
-        """Apply the operation; the result is a number struct of the operands' promoted kind, or NULL on error."""
+        """Apply the outer operation to two number structs, promoted to a common kind; NULL on error."""
 
         def by_kind(kind: Sql) -> Sql:
-            """Apply the operation for `kind`, the numeric kind to which the operands are promoted."""
+            """Apply the enclosing operation to its operands, promoted to the numeric kind `kind`."""
             result = let([floating(left, kind), floating(right, kind)], on_floats)
             return (
                 F.when(kind == int(NumericKind.INTEGER), on_integers(left, right))
@@ -111,7 +111,7 @@ def _product(left: Sql, right: Sql) -> Sql:
     half_unit = exact(_HALF)
 
     def halves_of(value: Sql) -> list[Sql]:
-        """Split a decimal's absolute value into its upper and its lower 19 digits."""
+        """Return the upper and the lower 19 digits of the absolute value of a decimal (field `n` of the struct)."""
         size = magnitude(value["n"])
         lower = F.try_mod(size, half_unit)
         return [_quotient(size - lower, half_unit).cast("decimal(19,0)"), lower.cast("decimal(19,0)")]
@@ -153,7 +153,7 @@ def _decimal_quotient(left: Sql, right: Sql) -> Sql:
     """Divide two parsed exact numbers; return a decimal, truncated after 18 places, or NULL for divisor 0."""
 
     def by_size(left_units: Sql, right_units: Sql) -> Sql:
-        """Divide the operands, given in units of 10^-18, or as plain integers if one is NULL (too large)."""
+        """Divide two numbers in units of 10^-18; if one is too large for this (NULL), divide unscaled values."""
         # an integer beyond 10^20 cannot be scaled by 10^18; it stays unscaled, and the number of places makes up for it
         are_scaled = left_units.isNotNull() & right_units.isNotNull()
         dividend = F.when(are_scaled, left_units).otherwise(left["n"])
@@ -179,7 +179,7 @@ def _long_division(dividend: Sql, divisor: Sql, scale: Sql) -> Sql:
 
 
 def _by_steps(dividend: Sql, divisor: Sql, scale: Sql, step: int, add_places: Callable[[Sql], Sql]) -> Sql:
-    """Divide `dividend` by `divisor` to `scale` decimal places; `add_places` adds `step` places at a time."""
+    """Return the quotient times 10^`scale`, by long division; `add_places` extends its state by `step` places."""
     remainder = _wide_decimal(F.try_mod(dividend, divisor))
     start = let(
         [remainder], lambda bound_remainder: _state(_quotient(dividend - bound_remainder, divisor), bound_remainder)
@@ -190,14 +190,14 @@ def _by_steps(dividend: Sql, divisor: Sql, scale: Sql, step: int, add_places: Ca
 
 
 def _more_places(state: Sql, divisor: Sql) -> Sql:
-    """Return the next state of a long division, with 6 (`_STEP`) more places, for divisors too small to overflow."""
+    """Extend a long division's state (quotient, remainder) by 6 (`_STEP`) places, if the divisor is small enough."""
     shift = exact(10**_STEP)
 
     def digits(quotient: Sql, shifted_remainder: Sql) -> Sql:
-        """Build the next state from the quotient so far and the remainder times 10^`_STEP`."""
+        """Return the next state of the long division, from its quotient and its remainder times 10^`_STEP`."""
 
         def more(remainder: Sql) -> Sql:
-            """Build the next state of the long division: its longer quotient, and `remainder`."""
+            """Return the next state of a long division: the quotient with more digits, and `remainder`."""
             return _state(
                 F.try_add(
                     _wide_decimal(F.try_multiply(quotient, shift)), _quotient(shifted_remainder - remainder, divisor)
@@ -211,10 +211,10 @@ def _more_places(state: Sql, divisor: Sql) -> Sql:
 
 
 def _one_more_place(state: Sql, divisor: Sql) -> Sql:
-    """Do one step of a long division: append a digit to the quotient, adding ten times to avoid overflow."""
+    """Append one digit to the quotient of a long division; `state` holds quotient `q` and remainder `r`."""
 
     def add_remainder(sums: Sql, remainder: Sql) -> Sql:
-        """Return the next sum: add the remainder; where it reaches the divisor, carry 1 to the quotient."""
+        """Add `remainder` to `r` of the struct `sums` (q, r); if `r` reaches the divisor, carry 1 to `q`."""
         overflows = sums["r"] >= divisor - remainder
         carried = _state(F.try_add(sums["q"], exact(1)), sums["r"] - (divisor - remainder))
         return F.when(overflows, carried).otherwise(_state(sums["q"], F.try_add(sums["r"], remainder)))
@@ -310,7 +310,7 @@ def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[S
     small = F.when(F.abs(value["f"]) < F.lit(_WHOLE_FROM), value["f"])
 
     def by_kind(rounded_float: Sql) -> Sql:
-        """Build a float's number struct from `rounded_float`; where it is NULL, the float stays: it is whole.
+        """Build the number struct of a rounded float; where `rounded_float` is NULL, the old float is whole and kept.
 
         A zero keeps the sign of the number.
         """
@@ -349,7 +349,7 @@ def _compare(left: Sql, right: Sql, on_exact: Operation, on_floats: Operation) -
     """
 
     def compare_units(left_units: Sql, right_units: Sql) -> Sql:
-        """Compare two exact numbers in units of 10^-18; NULL stands for an integer too large for these units."""
+        """Apply the outer comparison to exact numbers in units of 10^-18; NULL: an integer too large for them."""
         # an integer that cannot be scaled by 10^18 has a larger magnitude than any decimal
         are_scaled = left_units.isNotNull() & right_units.isNotNull()
         return F.when(are_scaled, on_exact(left_units, right_units)).otherwise(
@@ -360,7 +360,7 @@ def _compare(left: Sql, right: Sql, on_exact: Operation, on_floats: Operation) -
         )
 
     def by_kind(kind: Sql) -> Sql:
-        """Compare the two numbers as numbers of the kind to which they are promoted."""
+        """Compare the enclosing numbers after promotion to `kind`; NULL if `kind` is NULL (not numbers)."""
         return (
             F.when(left["k"] + right["k"] == F.lit(2 * int(NumericKind.INTEGER)), on_exact(left["n"], right["n"]))
             .when(kind == int(NumericKind.DECIMAL), let([scaled_decimal(left), scaled_decimal(right)], compare_units))

@@ -73,7 +73,7 @@ def _read_literal(
     """Apply `reader(text, suffix)` to a literal whose datatype is in `accepted`; read a plain string as `datatype`."""
 
     def of_literal(term: Sql, suffix: Sql) -> Sql:
-        """Apply the outer `reader` to a literal if its datatype in `suffix` (`^^<...>`) is allowed; else NULL."""
+        """Apply the outer `reader(text, suffix)` to a plain string or a literal of an accepted datatype; else NULL."""
         read_suffix = F.when(_is_plain(suffix), F.lit(datatype_suffix(datatype))).when(
             has_datatype(suffix, accepted), suffix
         )
@@ -83,7 +83,7 @@ def _read_literal(
         )
 
     def of_term(term: Sql) -> Sql:
-        """Apply the outer `reader` to an N-Triples term; NULL if it is no literal of an accepted datatype."""
+        """Parse an N-Triples term by the `reader` of `_read_literal`; NULL if its datatype is not accepted."""
         return F.when(is_literal(term), let([term, literal_suffix(term)], of_literal))
 
     return let_interpreted([argument.term()], of_term)
@@ -93,7 +93,7 @@ def to_boolean(argument: ShapedTerm) -> ShapedTerm:
     """Cast a value to xsd:boolean; NULL (an error) if it has no boolean value."""
 
     def cast(value: Sql) -> Sql:
-        """Convert a number, a boolean or a plain string (parsed value) to a boolean; NULL for other values."""
+        """Return the boolean value of a number, a boolean or a plain string; NULL for any other parsed value."""
         parsed = F.when(
             _is_of_class(value, ValueClass.TEXT) & (value["l"] == ""),
             boolean_value(F.btrim(value["s"], F.lit(" \t\r\n")))["n"],
@@ -112,7 +112,7 @@ def to_number(datatype: str) -> CastLowering:
     kind = _KINDS[datatype]
 
     def cast(value: Sql) -> Sql:
-        """Convert a number, boolean or plain string to a number struct of the target kind; NULL for other values."""
+        """Convert a number, boolean or plain string to the enclosing function's numeric kind; NULL for others."""
         parsed = number_value(F.btrim(value["s"], F.lit(" \t\r\n")), F.lit(datatype_suffix(datatype)))
         number = (
             F.when(_is_of_class(value, ValueClass.NUMBER), value)
@@ -156,7 +156,7 @@ def _scaled_by_digits(value: Sql, scale: int) -> Sql:
     size = F.abs(value["f"])
 
     def shift(shortest: Sql) -> Sql:
-        """Truncate the float times 10^scale to an integer, from its shortest digits and their power of ten."""
+        """Return abs(float) * 10^scale, truncated, from `shortest`: the float's digits and power of ten."""
         count = shortest["power"] + F.lit(scale + 1)
         leading_digits = F.rpad(F.substring(shortest["figures"], F.lit(1), count), count, F.lit("0")).try_cast(EXACT)
         return F.when(count <= 0, exact(0)).when(count <= _SHORTEST_PLACES, leading_digits)
@@ -170,13 +170,13 @@ def to_instant(datatype: str) -> CastLowering:
     """Return a function that casts terms to xsd:date, xsd:time or xsd:dateTime; its result is NULL on error."""
 
     def reader(text: Sql, suffix: Sql) -> Sql:
-        """Convert the text of an instant, of the datatype in `suffix`, to the target's text; NULL if impossible."""
+        """Convert a date, time or dateTime (`suffix`: which) to text of `to_instant`'s datatype; NULL if impossible."""
         # a time has no day for a date or dateTime, and a date has no time of day
         allowed = suffix != F.lit(datatype_suffix(DATE if datatype == TIME else TIME))
         return F.when(allowed, let([read_instant(text, suffix)], lambda instant: instant_text(instant, datatype)))
 
     def lowered(argument: ShapedTerm) -> ShapedTerm:
-        """Cast a term to the target datatype, a date, time or dateTime; the result is a literal."""
+        """Cast a term to the enclosing call's `datatype` (date, time or dateTime); return it as a literal."""
         text = _read_literal(argument, datatype, reader, tuple(INSTANTS))
         return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), escape=False))
 
@@ -187,10 +187,10 @@ def to_duration(datatype: str) -> CastLowering:
     """Return a function that casts terms to a duration datatype; its result is NULL on error."""
 
     def reader(text: Sql, suffix: Sql) -> Sql:
-        """Convert the text of a duration, of the datatype in `suffix`, to the target's text; NULL if invalid."""
+        """Reformat a duration's text (datatype in `suffix`) as the cast's target datatype; NULL if invalid."""
 
         def cast(duration: Sql) -> Sql:
-            """Format a parsed duration without the parts that the target datatype lacks."""
+            """Format a duration struct (months, nanos) in the target datatype, which may lack one of the two."""
             months = duration["months"] if datatype != DAY_TIME else F.lit(0).cast("bigint")
             nanos = duration["nanos"] if datatype != YEAR_MONTH else exact(0)
             return F.when(duration.isNotNull(), duration_text(months, nanos, datatype))
@@ -198,7 +198,7 @@ def to_duration(datatype: str) -> CastLowering:
         return let([read_duration(text, suffix)], cast)
 
     def lowered(argument: ShapedTerm) -> ShapedTerm:
-        """Cast a term to the target duration datatype; the result is a literal."""
+        """Cast a term to the duration datatype that `to_duration` was called with; return a literal."""
         text = _read_literal(argument, datatype, reader, DURATIONS)
         return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), escape=False))
 
@@ -214,7 +214,7 @@ def to_string(argument: ShapedTerm) -> ShapedTerm:
         return argument
 
     def format_value(value: Sql) -> Sql:
-        """Format the parsed value of a string, a boolean or a number; NULL for other values."""
+        """Return the text of a plain string, a boolean or a number as xsd:string() does, else NULL."""
         kind = value["k"]
         float_text = cast_float_text(value["f"], kind == int(NumericKind.FLOAT))
         exact_text = F.when(kind == int(NumericKind.DECIMAL), decimal_text(value["n"])).otherwise(
@@ -237,7 +237,7 @@ def to_string(argument: ShapedTerm) -> ShapedTerm:
         """Convert a term, an IRI or a literal with a known value, to a string; NULL for a blank node."""
 
         def time_text(text: Sql, suffix: Sql) -> Sql:
-            """Format an instant or a duration in canonical form, from its text and its literal's suffix."""
+            """Return canonical text of an instant or duration; `suffix` (`^^<...>`) is its literal's datatype."""
             instant = let(
                 [read_instant(text, suffix)], lambda value: _text_by_datatype(suffix, INSTANTS, _instant_texts(value))
             )
@@ -279,7 +279,7 @@ def _date_time_parts(argument: ShapedTerm) -> Sql:
     """Parse a dateTime literal to a struct of its parts (year, month, ..., zone); NULL for all other terms."""
 
     def of_literal(term: Sql, suffix: Sql) -> Sql:
-        """Parse a literal with this suffix to the struct of its parts; NULL unless the suffix is that of dateTime."""
+        """Parse a literal to a struct of year, month, ..., zone; NULL unless `suffix` (`^^<...>`) is xsd:dateTime."""
         return F.when(suffix == F.lit(datatype_suffix(DATE_TIME)), read_instant(trimmed_lexical(term, suffix), suffix))
 
     return let_interpreted(
@@ -288,7 +288,7 @@ def _date_time_parts(argument: ShapedTerm) -> Sql:
 
 
 def date_part(name: str) -> CastLowering:
-    """Return a function that extracts a part of a dateTime, such as the year, as an integer; NULL on error."""
+    """Return a function that extracts the part `name` (such as year) of a dateTime as integer; NULL on error."""
     return lambda argument: integer_of(_date_time_parts(argument)[name].cast(EXACT))
 
 

@@ -23,7 +23,7 @@ def equal(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
         return F.coalesce(value["l"] != F.lit(""), F.lit(False))
 
     def of_class(value_class: ValueClass) -> Sql:
-        """Whether the left parsed value is of this class, such as NUMBER or TEXT."""
+        """Whether the parsed value of the left operand is of a class such as NUMBER or TEXT."""
         return left["c"] == F.lit(int(value_class))
 
     return (
@@ -73,7 +73,7 @@ def effective_boolean(term: Sql) -> Sql:
     """The effective boolean value, as SPARQL defines it, of a term (N-Triples text); NULL (an error) if it has none."""
 
     def of_literal(suffix: Sql) -> Sql:
-        """The effective boolean value of the literal, by its suffix (the datatype or language tag)."""
+        """The effective boolean value of the outer `term`, a literal, by `suffix`, its datatype or language tag."""
         return (
             F.when(is_string(suffix), F.length(term) > F.length(suffix) + F.lit(2))
             .when(has_datatype(suffix, [BOOLEAN]), trimmed_lexical(term, suffix).isin("true", "1"))

@@ -34,7 +34,7 @@ def compare_with_constant(term: Sql, comparison: str, constant: NumericValue) ->
     """Compare the number in a term with a constant, by an operator such as `<=`; NULL if the term is not a number."""
 
     def read(text: Sql, suffix: Sql, kind: Sql) -> Sql:
-        """Compare the number in a literal's text with the constant; `kind` and `suffix` tell how to parse it."""
+        """Compare the number in a literal's text with the constant; `kind` says integer, decimal or float."""
         single = read_float(text).cast("float").cast("double")
         return (
             F.when(
@@ -61,7 +61,7 @@ def _compare(number: Sql, comparison: str, constant: Sql) -> Sql:
 
 
 def _constant_truth(number: Sql, truth: object) -> Sql:
-    """Return the constant `truth` for every number, where the result is known in advance; NULL stays NULL."""
+    """Return the boolean constant `truth`, but NULL where `number` is NULL; for results known in advance."""
     return F.when(number.isNotNull(), F.lit(bool(truth)))
 
 
@@ -79,7 +79,7 @@ def _compare_integers(integer: Sql, comparison: str, constant: NumericValue) -> 
 
 
 def _compare_decimals(decimal: Sql, comparison: str, constant: NumericValue) -> Sql:
-    """Compare a decimal, given in units of 10^-18, with a constant number of any kind."""
+    """Whether a decimal, in units of 10^-18, and a constant number satisfy the operator `comparison`."""
     if constant.kind >= NumericKind.FLOAT:
         nearest_float = F.concat(decimal.cast("string"), F.lit(f"E-{PLACES}")).try_cast("double")
         return _compare_floats(nearest_float, comparison, constant, NumericKind.DECIMAL)

@@ -56,7 +56,7 @@ def equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
     if _is_number(left) or _is_number(right):
 
         def quick(left_number: Sql, right_number: Sql) -> Sql:
-            """Compare the operands as numbers if both are numbers, otherwise as values of any class."""
+            """Whether two operands are equal: as numbers if both are numbers, otherwise as values of any class."""
             both = left_number.isNotNull() & right_number.isNotNull()
             return F.when(both, arithmetic.equal(left_number, right_number)).otherwise(_on_values(left, right, _equal))
 
@@ -142,11 +142,11 @@ def _on_values(left_operand: ShapedTerm, right_operand: ShapedTerm, body: Callab
     """Apply `body` to the N-Triples texts and the parsed values of two operands; NULL if one of them is NULL."""
 
     def read(left_column: Sql, right_column: Sql) -> Sql:
-        """Parse two operands, given as lambda variables, and apply `body`; NULL if one of them is NULL."""
+        """Parse both operands and pass texts and values to the enclosing `body`; NULL if an operand is NULL."""
         first, second = _with_column(left_operand, left_column), _with_column(right_operand, right_column)
 
         def on_parsed(left_value: Sql, right_value: Sql) -> Sql:
-            """Apply `body` to the operands' N-Triples texts and to their parsed values."""
+            """Call the `body` of `_on_values` with both operands' N-Triples texts and both parsed values."""
             return body(_term_or_empty(first), _term_or_empty(second), left_value, right_value)
 
         if all(

@@ -45,7 +45,7 @@ def decimal_text(units: Sql, scale: int = PLACES) -> Sql:
     filled = F.when(F.length(size) <= scale, F.lpad(size, scale + 1, "0")).otherwise(size)
 
     def format_digits(digits: Sql) -> Sql:
-        """Format the decimal from its digits without sign; the last `scale` of them are decimal places."""
+        """Format the enclosing decimal from its unsigned digits, of which the last `scale` are decimal places."""
         decimals = F.rtrim(F.substring(digits, F.length(digits) - F.lit(scale - 1), F.lit(scale)), F.lit("0"))
         integer = F.substring(digits, F.lit(1), F.length(digits) - F.lit(scale))
         separator = F.when(decimals == "", F.lit("")).otherwise(F.lit("."))
@@ -58,7 +58,7 @@ def canonical_float_text(value: Sql, single: Sql) -> Sql:
     """Format a float in canonical form, such as 1.5E2; `single` is true for 32-bit floats."""
 
     def format_digits(sign: Sql, shortest: Sql) -> Sql:
-        """Format the float, such as 1.5E2, from its sign and its digits.
+        """Write a float as text such as 1.5E2; `shortest` is a struct of its digits and power of ten.
 
         `shortest` is a struct of the digits and the first digit's power of ten.
         """
@@ -78,7 +78,7 @@ def cast_float_text(value: Sql, single: Sql) -> Sql:
     size = F.abs(value)
 
     def format_digits(sign: Sql, shortest: Sql) -> Sql:
-        """Format the float without exponent, from its sign and its digits.
+        """Format a float without exponent, from its sign and `shortest`, a struct of digits and power of ten.
 
         `shortest` is a struct of the digits and the first digit's power of ten.
         """
@@ -125,7 +125,7 @@ def shortest_digits(value: Sql, single: Sql) -> Sql:
     size = F.abs(value)
 
     def shorten_if_needed(java_digits: Sql) -> Sql:
-        """Return the digits that Java prints, or fewer digits where Java may print too many."""
+        """Return the struct of Java's digits of the float, shortened where Java prints more than needed."""
         long = F.length(java_digits["figures"]) > F.when(single, F.lit(6)).otherwise(F.lit(_EXACT_DIGITS))
         doubtful = (size > F.lit(0.0)) & (single | long | (size < F.lit(_SMALLEST_NORMAL)))
         return F.when(doubtful, _fewest_digits(size, single, java_digits)).otherwise(java_digits)
@@ -134,7 +134,7 @@ def shortest_digits(value: Sql, single: Sql) -> Sql:
 
 
 def _java_digits(size: Sql) -> Sql:
-    """The digits that Java prints for a float >= 0, without outer zeros, with the first digit's power of ten."""
+    """Return a struct of the digits in Java's text of a float >= 0, and the first digit's power of ten."""
     text = size.cast("string")
     mantissa = F.substring_index(text, "E", 1)
     power = F.when(F.contains(text, F.lit("E")), F.substring_index(text, "E", -1).try_cast("int")).otherwise(F.lit(0))
@@ -142,7 +142,7 @@ def _java_digits(size: Sql) -> Sql:
     digits = F.replace(mantissa, F.lit("."), F.lit(""))
 
     def normalise(all_digits: Sql, integer_digits: Sql, exponent: Sql) -> Sql:
-        """Strip outer zeros from the digits, and compute the power of ten of the first one; return both as a struct."""
+        """Build the struct of the digits without outer zeros, and the power of ten of the first remaining digit."""
         leading = F.length(all_digits) - F.length(F.ltrim(all_digits, F.lit("0")))
         significant = F.btrim(all_digits, F.lit("0"))
         return _digits_struct(
@@ -166,10 +166,10 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
     most = F.when(single, F.least(F.lit(_SINGLE_DIGITS), length)).otherwise(length)
 
     def candidates(count: Sql) -> Sql:
-        """Round the float to `count` digits, as texts: the nearest and, for 64 bits, the other neighbour."""
+        """Return texts of the float with `count` digits: the nearest and, for 64 bits, the other neighbour."""
 
         def nearest_two(quotient: Sql, unit: Sql, remainder: Sql) -> Sql:
-            """Spell Java's digits / `unit` as an array: rounded to nearest and, for 64 bits, also the other way."""
+            """Return decimal texts: `quotient` rounded to nearest and, for 64-bit floats, its other neighbour."""
             up = (remainder * F.lit(2) > unit) | ((remainder * F.lit(2) == unit) & (quotient % F.lit(2) == F.lit(1)))
             nearest = F.when(up, quotient + F.lit(1)).otherwise(quotient)
             second_nearest = F.when(up, quotient).otherwise(quotient + F.lit(1))
@@ -189,7 +189,7 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
         )
 
     def parses_to_float(text: Sql) -> Sql:
-        """Whether a text parses to the enclosing function's float `size`, as a 32-bit float if `single`."""
+        """Whether a text parses to the float to be formatted (outer `size`); as a 32-bit float if `single`."""
         read = text.try_cast("double")
         return F.when(single, read.cast("float").cast("double")).otherwise(read) == size
 

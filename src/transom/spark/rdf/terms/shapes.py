@@ -191,7 +191,7 @@ def _text_struct(term: Sql) -> Sql:
     """Parse a string literal, given as N-Triples text, to a string with its language; NULL for other terms."""
 
     def read(suffix: Sql) -> Sql:
-        """Parse the literal to a string with its language; `suffix` follows its closing quote; NULL if not a string."""
+        """Parse the literal as a string struct; `suffix` is what follows its closing quote; NULL if no string."""
         return F.when(is_string(suffix), value_struct(ValueClass.TEXT, s=lexical(term, suffix), l=language_tag(suffix)))
 
     return F.when(is_literal(term), let([literal_suffix(term)], read))
@@ -201,7 +201,7 @@ def _plain_characters(term: Sql) -> Sql:
     """Return the characters of a string literal (N-Triples text) without language tag; NULL for other terms."""
 
     def read(suffix: Sql) -> Sql:
-        """Return the literal's characters; `suffix` follows its closing quote; NULL if it is not a plain string."""
+        """Return the literal's characters; NULL if `suffix`, its language tag or datatype, makes it not plain."""
         return F.when(is_string(suffix) & ~F.startswith(suffix, F.lit("@")), lexical(term, suffix))
 
     return F.when(is_literal(term), let([literal_suffix(term)], read))

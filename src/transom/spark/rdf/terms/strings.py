@@ -26,7 +26,7 @@ def _text_struct(column: Sql) -> ShapedTerm:
 
 
 def with_characters(text: Sql, characters: Sql) -> Sql:
-    """Replace the characters of the parsed string `text`, and keep its language tag; NULL stays NULL."""
+    """Build a parsed string of `characters` with the language tag of the parsed string `text`; NULL stays NULL."""
     return F.when(text.isNotNull(), value_struct(ValueClass.TEXT, s=characters, l=text["l"]))
 
 
@@ -57,7 +57,7 @@ def substring(argument: ShapedTerm, start: ShapedTerm, count: ShapedTerm | None 
         return let([operand.number()], lambda number: F.when(number["k"] == int(NumericKind.INTEGER), number["n"]))
 
     def slice_text(text: Sql, start: Sql, longest: Sql) -> Sql:
-        """Cut a string (parsed value) to the part from `start` on, of at most `longest` characters."""
+        """Return the part of a string from position `start` (from 1) on, of at most `longest` characters."""
         first = _string_index(start)
         end = _string_index(F.coalesce(F.try_add(start, longest), longest))
         characters = F.substring(text["s"], first, F.greatest(end - first, F.lit(0)))
@@ -84,10 +84,10 @@ def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTer
     """Build the translation of STRSTARTS, STRENDS or CONTAINS; NULL if the strings' languages are not compatible."""
 
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
-        """Apply the predicate to two operands; NULL (an error) unless both are compatible strings."""
+        """Translate a string test such as CONTAINS to a boolean term; NULL (an error) for unsuitable operands."""
 
         def applied(first: Sql, second: Sql) -> Sql:
-            """Apply the predicate to two strings (parsed values); NULL if they are not compatible."""
+            """Test two strings, for example with CONTAINS; NULL if their language tags are incompatible."""
             return F.when(_are_compatible(first, second), function(first["s"], second["s"]))
 
         return truth_term(let([left.text(), right.text()], applied))
@@ -102,16 +102,16 @@ def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, Sha
     """
 
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
-        """Return the part of the left string before or after the right one; '' without a match, NULL on error."""
+        """Compute STRBEFORE or STRAFTER of the left string; '' if the right is not in it, NULL on error."""
 
         def take_part(first: Sql, second: Sql, position: Sql) -> Sql:
-            """Cut the first string at `position`, where the second one begins; empty if it does not occur (0)."""
+            """Return the part of `first` before or after `second`, found at `position` (0: none, empty)."""
             result = with_characters(first, part(first["s"], second["s"], position))
             missing = value_struct(ValueClass.TEXT, s="", l="")
             return F.when(_are_compatible(first, second), F.when(position > 0, result).when(position == 0, missing))
 
         def located(first: Sql, second: Sql) -> Sql:
-            """Find the string `second` in `first`, and return the part of `first` before or after it."""
+            """Return the part of string `first` before or after string `second` (STRBEFORE or STRAFTER)."""
             return let([first, second, F.position(second["s"], first["s"])], take_part)
 
         return _text_struct(let([left.text(), right.text()], located))
@@ -179,7 +179,7 @@ def typed_literal(argument: ShapedTerm, datatype: ShapedTerm) -> ShapedTerm:
     """Compute STRDT: a literal from a plain string and a datatype IRI; NULL (an error) for rdf:langString."""
 
     def literal(text: Sql, name: Sql) -> Sql:
-        """Write the literal as N-Triples text, from its characters and its datatype IRI `name`."""
+        """Return a literal in N-Triples text; NULL if the datatype `name` is no IRI or is rdf:langString."""
         suffix = F.when(name == F.lit(str(IRI(STRING))), F.lit("")).otherwise(F.concat(F.lit("^^"), name))
         return F.when(is_iri(name) & (name != F.lit(str(IRI(LANG_STRING)))), literal_term(text, suffix))
 

@@ -64,7 +64,7 @@ def _instant_of_groups(groups: Sql, suffix: Sql) -> Sql:
 
 
 def _number(digits: Sql, otherwise: int = 0) -> Sql:
-    """The number in a string of digits; `otherwise` for an empty string."""
+    """Convert a string of digits to a bigint; return `otherwise` for an empty string."""
     return F.coalesce(digits.try_cast("bigint"), F.lit(otherwise))
 
 
@@ -224,7 +224,7 @@ def duration_text(months: Sql, nanos: Sql, datatype: str) -> Sql:
         return let([date, clock], join_parts)
 
     def join_parts(date: Sql, clock: Sql) -> Sql:
-        """Join the date part and the time part by T; the datatype's zero, such as T0S, if both are empty."""
+        """Return a duration's text: date and time part joined by T; if both are empty the zero, such as T0S."""
         empty_text = F.lit("0M" if datatype == YEAR_MONTH else "T0S")
         clock_text = F.when(clock != "", F.concat(F.lit("T"), clock)).otherwise(F.lit(""))
         return F.when((date == "") & (clock == ""), empty_text).otherwise(F.concat(date, clock_text))

@@ -85,7 +85,7 @@ def value_struct(
     s: Sql | str | None = None,
     l: Sql | str | None = None,  # noqa: E741 - the language
 ) -> Sql:
-    """Build a parsed value as a struct: class, kind `k`, exact `n`, float `f`, string `s`, language `l`.
+    """Build a parsed value's struct: class, number kind `k`, exact `n` or float `f`, string `s`, language `l`.
 
     It holds the class of the value, the kind of number `k`, the exact number `n`, the float `f`, the string `s` and the
     language `l`.
@@ -255,7 +255,7 @@ def read_bounded_integer(text: Sql, suffix: Sql) -> Sql:
     """Parse an integer's text, of the datatype in `suffix`; NULL if invalid or out of the datatype's range."""
 
     def inside(integer: Sql) -> Sql:
-        """Return the parsed integer; NULL if it is out of the datatype's range."""
+        """Return an integer unchanged if it is in the range of its XSD datatype, such as xsd:byte, else NULL."""
         derived = {name: bounds for name, bounds in RANGES.items() if name != INTEGER}
         lows, highs = (
             _map_by_suffix({name: _integer_bound(bounds, side) for name, bounds in derived.items()}) for side in (0, 1)
