@@ -4,9 +4,8 @@ package transom.kernel;
 @FunctionalInterface
 public interface Emitter {
     /**
-     * Receives one output row of a state machine, or a marker that a window exists. A marker is not `present`, and its
-     * `row` is null. `seq` is the number of the window in its tick; `position` is the row's number in the window, the
-     * signed count of a change, or another number that the state machine defines.
+     * Receives one output row of a state machine or, unless `present`, a marker that window number `seq` of the tick
+     * exists; `position` is the row's number in the window or the signed count of a change.
      *
      * @param tick the tick of the row
      * @param seq the number of the window within its tick

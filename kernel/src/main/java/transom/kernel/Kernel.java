@@ -35,8 +35,9 @@ public final class Kernel {
     private Kernel() {}
 
     /**
-     * Runs the state machine of a JSON specification on each key of `frame` and returns its output rows. The columns
-     * `groupingColumns` are the key, and `outputJson` is the schema of the output rows.
+     * Runs the state machine of a JSON specification on each key (`groupingColumns`) of `frame` and returns its output
+     * rows, with the schema `outputJson`; tick 0 ends at `originMicros`; `windowKeys` is 1 if the first grouping column
+     * is a window, else 0; `buckets` and `joinKeys` are numbers of hash buckets and of leading join key values.
      *
      * @param frame the input rows, see {@link InputLayout}
      * @param specification the specification of the machine as JSON
@@ -48,7 +49,7 @@ public final class Kernel {
      * @param buckets the number of hash buckets into which rows of one window key are divided
      * @param joinKeys the number of join keys at the front of the cells
      * @param sideWidths the number of values per side
-     * @param live whether the query is a stream; a replay of stored rows needs no state and no timers
+     * @param isStreaming whether the query is a stream; a replay of stored rows needs no state and no timers
      */
     public static Dataset<Row> run(
             Dataset<Row> frame,
@@ -61,23 +62,23 @@ public final class Kernel {
             int buckets,
             int joinKeys,
             int[] sideWidths,
-            boolean live) {
+            boolean isStreaming) {
         StructType outputSchema = schema(outputJson);
         StructType inputSchema = frame.schema();
         int emittedValues = outputSchema.size() - windowKeys - 4;
         InputLayout layout = InputLayout.of(inputSchema, windowKeys, buckets, emittedValues, joinKeys, sideWidths);
         TickClock clock = new TickClock(originMicros, tickMicros);
         StatefulProcessor<Row, Row, Row> processor = MachineFactories.isShared(specification)
-                ? new BucketProcessor(specification, clock, layout, live)
-                : new MachineProcessor(specification, clock, layout, live);
-        return transform(frame, groupingColumns, processor, outputSchema, live);
+                ? new BucketProcessor(specification, clock, layout, isStreaming)
+                : new MachineProcessor(specification, clock, layout, isStreaming);
+        return transform(frame, groupingColumns, processor, outputSchema, isStreaming);
     }
 
     /**
      * Computes the sliding-window aggregates of a JSON specification for each group of `frame`, and returns them as
-     * rows. The groups are those of `groupingColumns`, and `outputJson` is the schema of the rows. The aggregates have
-     * `argumentCount` arguments, the columns `a0`, `a1`, ...; tick 0 ends at `originMicros`, ticks last `tickMicros`,
-     * and `live` is false for a replay (batch).
+     * rows; their arguments are the columns `a0`, `a1` and so on, and tick 0 ends at `originMicros`. The groups are
+     * those of `groupingColumns`, and `outputJson` is the schema of the rows. `isStreaming` is false for a replay
+     * (batch).
      */
     public static Dataset<Row> slide(
             Dataset<Row> frame,
@@ -87,20 +88,20 @@ public final class Kernel {
             long originMicros,
             long tickMicros,
             int argumentCount,
-            boolean live) {
+            boolean isStreaming) {
         StructType inputSchema = frame.schema();
         int firstArgument = argumentCount == 0 ? 0 : inputSchema.fieldIndex("a0");
         int tickColumn = inputSchema.fieldIndex("tick_number");
         TickClock clock = new TickClock(originMicros, tickMicros);
         AccumulatorProcessor processor = new AccumulatorProcessor(
-                specification, clock, tickColumn, firstArgument, firstArgument + argumentCount, live);
-        return transform(frame, groupingColumns, processor, schema(outputJson), live);
+                specification, clock, tickColumn, firstArgument, firstArgument + argumentCount, isStreaming);
+        return transform(frame, groupingColumns, processor, schema(outputJson), isStreaming);
     }
 
     /**
-     * Returns a Boolean column that marks late rows: true if the watermark had closed a row's tick before the row's
-     * micro-batch began. It is false for a NULL `tick`. The watermarks are in the folder `offsetLog` of Spark's offset
-     * log; tick 0 ends at `originMicros`, and ticks last `tickMicros`.
+     * Returns a Boolean column that marks late rows: true if the watermark, in Spark's offset log in the folder
+     * `offsetLog`, had closed a row's tick before the row's micro-batch began. It is false for a NULL `tick`. Tick 0
+     * ends at `originMicros`, and ticks last `tickMicros`.
      */
     public static Column isClosed(Column tick, String offsetLog, long originMicros, long tickMicros) {
         UDF1<Long, Boolean> isClosed = new ClosedTicks(offsetLog, new TickClock(originMicros, tickMicros));
@@ -135,7 +136,7 @@ public final class Kernel {
 
     /**
      * Returns a column of long: how many rows a state machine of this JSON specification keeps in the saved bytes of
-     * the column `state`; without a specification, how many rows wait.
+     * the column `state`; without a specification (null), how many saved rows wait for their tick to be closed.
      */
     public static Column heldColumn(String specification, Column state) {
         UDF1<byte[], Long> held = bytes ->
@@ -145,22 +146,23 @@ public final class Kernel {
 
     /**
      * Returns a column of JSON text: the entries that a state machine of this JSON specification keeps in the saved
-     * bytes of the column `state`; without a specification, the rows that wait. {@link StateReader} describes them.
+     * bytes of the column `state`; without a specification (null), the rows that wait for their tick to be closed.
+     * {@link StateReader} describes them.
      */
     public static Column entriesColumn(String specification, Column state) {
         return functions.udf(new StateReader(specification), DataTypes.StringType).apply(state);
     }
 
     /**
-     * Groups a frame by `groupingColumns`, runs a stateful processor on each group and returns its output rows. They
-     * have the `outputSchema`; `live` queries get event-time timers, replays (batch) get none.
+     * Groups a frame by `groupingColumns`, runs a stateful processor on each group and returns its output rows; they
+     * have the `outputSchema`; `isStreaming` queries get event-time timers, replays (batch) get none.
      */
     private static Dataset<Row> transform(
             Dataset<Row> frame,
             String[] groupingColumns,
             StatefulProcessor<Row, Row, Row> processor,
             StructType outputSchema,
-            boolean live) {
+            boolean isStreaming) {
         StructField[] keyFields = new StructField[groupingColumns.length];
         Column[] keyColumns = new Column[groupingColumns.length];
         for (int i = 0; i < groupingColumns.length; i++) {
@@ -170,7 +172,7 @@ public final class Kernel {
         Encoder<Row> keyEncoder = Encoders.row(DataTypes.createStructType(keyFields));
         KeyValueGroupedDataset<Row, Row> grouped =
                 frame.groupBy(keyColumns).as(keyEncoder, Encoders.row(frame.schema()));
-        TimeMode timeMode = live ? TimeMode.EventTime() : TimeMode.None();
+        TimeMode timeMode = isStreaming ? TimeMode.EventTime() : TimeMode.None();
         return grouped.transformWithState(processor, timeMode, OutputMode.Append(), Encoders.row(outputSchema));
     }
 

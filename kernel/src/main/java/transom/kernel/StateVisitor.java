@@ -6,7 +6,8 @@ public interface StateVisitor {
     long NO_TICK = Long.MIN_VALUE;
 
     /**
-     * Receives one entry of the state.
+     * Receives one entry of the state: what it is (`part`, such as `row`), the number of its side or argument
+     * (`index`), its tick or NO_TICK, its copies, and its values.
      *
      * @param part what the entry is, such as `row`, `pane` or `side`
      * @param index the number of the side or of the argument that the entry belongs to, from 0

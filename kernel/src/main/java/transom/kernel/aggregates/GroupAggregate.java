@@ -30,7 +30,7 @@ public final class GroupAggregate implements Machine {
     private static final String TERM = "term";
 
     /**
-     * Describes one aggregate of a GROUP BY: its function, value type, argument, DISTINCT and separator. `argument` is
+     * Describes one aggregate of a GROUP BY: its function, value type, argument, DISTINCT and separator; `argument` is
      * an index in a row, -1 for COUNT of all rows; `separator` is that of GROUP_CONCAT.
      *
      * @param function count, sum, avg, min, max; for terms also sample and concat
@@ -252,7 +252,10 @@ public final class GroupAggregate implements Machine {
         return parts.contains(null) ? null : String.join(aggregate.separator, parts);
     }
 
-    /** Passes the last result row with the number of the group's rows, then the values that the group keeps. */
+    /**
+     * Passes to `visitor`, for inspection, the last result row with the number of the group's rows, then the values
+     * that the group keeps.
+     */
     @Override
     public void visit(StateVisitor visitor) {
         visitor.entry("group", 0, StateVisitor.NO_TICK, rows, emitted);

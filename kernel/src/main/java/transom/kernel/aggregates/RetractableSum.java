@@ -196,8 +196,8 @@ abstract class RetractableSum {
         }
 
         /**
-         * Adds `copies` times a number to one of the three exact sums, which `index` selects. Sum 0 is of integers and
-         * decimals, 1 of numbers rounded to 32-bit floats, 2 of numbers rounded to 64-bit floats.
+         * Adds `copies` times a number to one of the three exact sums: index 0 is of integers and decimals, 1 of
+         * numbers rounded to 32-bit floats, 2 of numbers rounded to 64-bit floats.
          */
         private void addTo(int index, BigDecimal number, long copies) {
             sums[index] = plus(sums[index], number, copies);

@@ -35,7 +35,7 @@ public abstract class SlidingAggregate {
     }
 
     /**
-     * Creates the empty sliding aggregate of a function over values of a type such as `float`. `argument` is the
+     * Creates the empty sliding aggregate of a function over values of a type such as `float`; `argument` is the
      * value's index in a row, negative for COUNT(*) and PATH.
      */
     static SlidingAggregate of(Function function, String type, int argument) {

@@ -26,7 +26,7 @@ abstract class SlidingExtremes extends SlidingAggregate {
     }
 
     /**
-     * Creates an empty sliding MIN or MAX (by `isMin`) over values of a type such as `float`. `argument` is the value's
+     * Creates an empty sliding MIN or MAX (by `isMin`) over values of a type such as `float`; `argument` is the value's
      * index in a row.
      */
     static SlidingAggregate of(String type, int argument, boolean isMin) {

@@ -18,7 +18,7 @@ final class SlidingSums {
     private SlidingSums() {}
 
     /**
-     * Creates the empty sliding aggregate for SUM and AVG over values of a numeric type such as `float`. `argument` is
+     * Creates the empty sliding aggregate for SUM and AVG over values of a numeric type such as `float`; `argument` is
      * the value's index in a row.
      */
     static SlidingAggregate of(String type, int argument) {

@@ -25,14 +25,13 @@ public final class DeltaJoin implements Machine {
     private static final Set<String> WITH_PAIRS = Set.of("inner", "left", "candidates");
 
     /**
-     * The parameters of a join of changelogs: the number of values of each side's rows, and the join type. The type
-     * `emit` is inner, left, semi, anti, mark (left rows with a boolean: has a match) or candidates (left rows and
-     * pairs).
+     * The parameters of a join of changelogs: the number of values of each side's rows, and the join type: inner, left,
+     * semi, anti, mark (left rows with a boolean: has a match) or candidates (left rows and pairs).
      *
      * @param widths the number of values per side
-     * @param emit inner, left, semi, anti, mark or candidates
+     * @param joinType inner, left, semi, anti, mark or candidates
      */
-    public record Spec(int[] widths, String emit) {
+    public record Spec(int[] widths, String joinType) {
         /**
          * The number of NULLs appended to a left row without a match. It is the number of values of all other sides for
          * a left join or candidates, otherwise 0.
@@ -42,7 +41,7 @@ public final class DeltaJoin implements Machine {
             for (int i = 1; i < widths.length; i++) {
                 sum += widths[i];
             }
-            return emit.equals("left") || emit.equals("candidates") ? sum : 0;
+            return joinType.equals("left") || joinType.equals("candidates") ? sum : 0;
         }
     }
 
@@ -90,7 +89,7 @@ public final class DeltaJoin implements Machine {
                 changes.get(input.side()).merge(new RowKey(input.row()), (long) input.sign(), Long::sum);
             }
         }
-        boolean pairing = WITH_PAIRS.contains(spec.emit);
+        boolean pairing = WITH_PAIRS.contains(spec.joinType);
         boolean wasMatched = !sides.get(1).isEmpty();
         Map<RowKey, Long> pairs = new LinkedHashMap<>();
         for (int i = 0; i < changes.size(); i++) {
@@ -102,15 +101,15 @@ public final class DeltaJoin implements Machine {
         if (pairing) {
             ChangeRows.emitChanges(tick, 1, pairs, 0, out);
         }
-        if (!spec.emit.equals("inner")) {
+        if (!spec.joinType.equals("inner")) {
             ChangeRows.emitChanges(tick, 0, leftChanges(changes.get(0), wasMatched), spec.padding(), out);
         }
     }
 
     /**
-     * Adds to `pairs` every combination of a change of one side with the current rows of all other sides. The side is
-     * `changedSide`, `changes` has a changelog per side, and `pairs` is a changelog. Recursive: `prefix` has the values
-     * of the sides before `nextSide`, `prefixCount` the product of their counts.
+     * Adds to the changelog `pairs`, recursively from side `nextSide` on, every combination of a change of
+     * `changedSide` with the current rows of all other sides; `prefix` has the values of the sides before `nextSide`,
+     * and `prefixCount` the product of their counts. `changes` has a changelog per side.
      */
     private void joinSides(
             List<Map<RowKey, Long>> changes,
@@ -132,19 +131,19 @@ public final class DeltaJoin implements Machine {
 
     /**
      * Returns the insertions and retractions of left rows that the join emits at this tick, as a map from row to signed
-     * count. That is for a left, semi, anti, mark or candidates join; `changes` are those of the left side's input,
-     * `wasMatched` says whether the right side had rows before it.
+     * count; `wasMatched` says whether the right side had rows before the tick. That is for a left, semi, anti, mark or
+     * candidates join; `changes` are those of the left side's input.
      */
     private Map<RowKey, Long> leftChanges(Map<RowKey, Long> changes, boolean wasMatched) {
         boolean isMatched = !sides.get(1).isEmpty();
         Map<RowKey, Long> result = new LinkedHashMap<>();
-        if (spec.emit.equals("candidates") || spec.emit.equals("mark") && wasMatched == isMatched) {
+        if (spec.joinType.equals("candidates") || spec.joinType.equals("mark") && wasMatched == isMatched) {
             addSigned(result, changes, 1, isMatched);
-        } else if (spec.emit.equals("mark")) {
+        } else if (spec.joinType.equals("mark")) {
             addSigned(result, leftBefore(changes), -1, wasMatched);
             addSigned(result, sides.get(0), 1, isMatched);
         } else {
-            boolean isSemi = spec.emit.equals("semi");
+            boolean isSemi = spec.joinType.equals("semi");
             if (wasMatched == isMatched && isMatched == isSemi) {
                 addSigned(result, changes, 1, isMatched);
             } else if (wasMatched != isMatched && isMatched == isSemi) {
@@ -157,11 +156,11 @@ public final class DeltaJoin implements Machine {
     }
 
     /**
-     * Adds `rows` to the changelog `result`, as insertions if `sign` is 1 or as retractions if it is -1. A mark join
+     * Adds `rows` to the changelog `result`, as insertions if `sign` is 1 or as retractions if it is -1; a mark join
      * appends `matched` (has the right side rows?) to each row, other joins ignore it.
      */
     private void addSigned(Map<RowKey, Long> result, Map<RowKey, Long> rows, long sign, boolean matched) {
-        boolean isMark = spec.emit.equals("mark");
+        boolean isMark = spec.joinType.equals("mark");
         rows.forEach((row, count) -> {
             RowKey marked = isMark ? new RowKey(Values.concatRows(row.row(), new Object[] {matched})) : row;
             result.merge(marked, sign * count, Long::sum);
@@ -198,7 +197,7 @@ public final class DeltaJoin implements Machine {
         return sides;
     }
 
-    /** Passes the current rows of all sides of the join, with their counts. */
+    /** Passes to `visitor`, for inspection, the current rows of all sides of the join, with their counts. */
     @Override
     public void visit(StateVisitor visitor) {
         ChangeRows.visit(sides, visitor);

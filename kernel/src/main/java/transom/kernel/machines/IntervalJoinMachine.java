@@ -81,7 +81,10 @@ public final class IntervalJoinMachine implements Machine {
         right.evict(nextTick);
     }
 
-    /** Passes the valid rows of both sides, whose first value is the tick from which they are no longer valid. */
+    /**
+     * Passes to `visitor`, for inspection, the valid rows of both sides, whose first value is the tick from which they
+     * are no longer valid.
+     */
     @Override
     public void visit(StateVisitor visitor) {
         left.visit(0, visitor);
@@ -170,7 +173,10 @@ public final class IntervalJoinMachine implements Machine {
         private long latestEnd = Long.MIN_VALUE;
         private PriorityQueue<Interval> byEnd;
 
-        /** Passes the rows of this side of the join, which is the one at `index`, in the order of arrival. */
+        /**
+         * Passes to `visitor`, for inspection, the rows of this side of the join, which is the one at `index`, in the
+         * order of arrival.
+         */
         void visit(int index, StateVisitor visitor) {
             for (Interval interval = first; interval != null; interval = interval.next) {
                 visitor.entry("side", index, StateVisitor.NO_TICK, 1, interval.row);

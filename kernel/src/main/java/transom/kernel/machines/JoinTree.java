@@ -19,7 +19,8 @@ public final class JoinTree implements Machine {
     private static final char LETTER = 'F';
 
     /**
-     * One join in a tree of joins: its parameters, its inputs and the columns of its result.
+     * One join in a tree of joins: its parameters, the numbers of its inputs (first the sides of the tree, then earlier
+     * joins), and the columns that its result keeps.
      *
      * @param join the widths of the inputs and the join type
      * @param inputs the numbers of its inputs: sides, and from the number of sides on earlier joins
@@ -121,7 +122,10 @@ public final class JoinTree implements Machine {
         return bags;
     }
 
-    /** Passes the rows of each side of each join of the tree, with their counts; the sides are numbered in turn. */
+    /**
+     * Passes to `visitor`, for inspection, the rows of each side of each join of the tree, with their counts; the sides
+     * are numbered in turn.
+     */
     @Override
     public void visit(StateVisitor visitor) {
         ChangeRows.visit(bags(), visitor);

@@ -16,6 +16,7 @@ import transom.kernel.windows.KeyedWindowMachine;
 import transom.kernel.windows.KeyedWindowSpec;
 import transom.kernel.windows.Odometer;
 import transom.kernel.windows.SlidingWindowMachine;
+import transom.kernel.windows.SlidingWindowSpec;
 import transom.kernel.windows.WindowChangesMachine;
 import transom.kernel.windows.WindowMachine;
 
@@ -134,7 +135,7 @@ public final class MachineFactories {
         if (!isAccumulator(specification)) {
             throw unknownMachine(entries.path("machine").asText());
         }
-        SlidingWindowMachine.Spec spec = SlidingWindowMachine.Spec.of(entries);
+        SlidingWindowSpec spec = new SlidingWindowSpec(entries);
         return new AccumulatorFactory() {
             /** Creates the sliding windows of a group without rows, for the factory that `accumulators` returns. */
             @Override
@@ -179,7 +180,7 @@ public final class MachineFactories {
     }
 
     /**
-     * Builds a factory that calls `create` for a new key of a bucket and `load` for saved bytes. `until` is the last
+     * Builds a factory that calls `create` for a new key of a bucket and `load` for saved bytes; `until` is the last
      * tick with output.
      */
     private static TimedMachineFactory timed(

@@ -21,8 +21,8 @@ import transom.kernel.state.Values;
 public final class MatchCounter implements Machine {
     private static final char LETTER = 'V';
 
-    private final String emit;
-    private final int padding;
+    private final String joinType;
+    private final int appendedNulls;
     private long copies;
     private long matches;
     private long emittedUnmatched;
@@ -30,23 +30,23 @@ public final class MatchCounter implements Machine {
     private Object[] row;
 
     /**
-     * Creates the counter of the copies and matches of one distinct left row of a join. `emit` is the join type (left,
-     * semi, anti, mark for a boolean: has a match, distinct or numbered copies), and `padding` is the number of NULLs
-     * appended to an emitted left row.
+     * Creates the counter of the copies and matches of one distinct left row of a join; `joinType` is the join type
+     * (left, semi, anti, mark for a boolean: has a match, distinct or numbered copies), and `appendedNulls` is the
+     * number of NULLs appended to an emitted left row.
      */
-    public MatchCounter(String emit, int padding) {
-        this.emit = emit;
-        this.padding = padding;
+    public MatchCounter(String joinType, int appendedNulls) {
+        this.joinType = joinType;
+        this.appendedNulls = appendedNulls;
     }
 
     /**
-     * Restores the counter of the copies and matches of one left row from the bytes of `save`. `emit` is the join type
-     * (left, semi, anti, mark for a boolean: has a match, distinct or numbered copies), and `padding` is the number of
-     * NULLs appended to an emitted left row.
+     * Restores the counter of the copies and matches of one left row from the bytes of `save`; `joinType` is the join
+     * type (left, semi, anti, mark for a boolean: has a match, distinct or numbered copies), and `appendedNulls` is the
+     * number of NULLs appended to an emitted left row.
      */
-    public static MatchCounter load(String emit, int padding, byte[] state) {
+    public static MatchCounter load(String joinType, int appendedNulls, byte[] state) {
         Codec.Reader reader = new Codec.Reader(state, LETTER, "matches");
-        MatchCounter machine = new MatchCounter(emit, padding);
+        MatchCounter machine = new MatchCounter(joinType, appendedNulls);
         machine.copies = reader.number();
         machine.matches = reader.number();
         machine.emittedUnmatched = reader.number();
@@ -82,12 +82,12 @@ public final class MatchCounter implements Machine {
             String retracted = copies < 0 ? "row" : "pair";
             throw new IllegalStateException("a " + retracted + " is retracted that was never added");
         }
-        if (emit.equals("left")) {
+        if (joinType.equals("left")) {
             ChangeRows.emitChanges(tick, 1, pairs, 0, out);
         }
         long unmatched = 0;
         long matched = 0;
-        switch (emit) {
+        switch (joinType) {
             case "distinct" -> unmatched = Math.min(copies, 1);
             case "semi" -> matched = matches != 0 ? copies : 0;
             case "mark" -> {
@@ -97,7 +97,7 @@ public final class MatchCounter implements Machine {
             case "numbered" -> unmatched = copies;
             default -> unmatched = matches != 0 ? 0 : copies;
         }
-        if (row != null && emit.equals("numbered")) {
+        if (row != null && joinType.equals("numbered")) {
             emitNumbered(tick, out);
         } else if (row != null) {
             emitCopies(tick, unmatched - emittedUnmatched, false, out);
@@ -124,20 +124,22 @@ public final class MatchCounter implements Machine {
     }
 
     /**
-     * Emits to `out` the insertion of `count` copies of the left row, or their retraction if `count` is negative. With
-     * a count of 0 it emits nothing. A mark join appends `matched` (has the left row a match?) to the row, other joins
-     * append the NULLs of an outer join.
+     * Emits to `out` the insertion of `count` copies of the left row, or their retraction if `count` is negative; a
+     * mark join appends `matched` (has the left row a match?) to the row. Other joins append the NULLs of an outer
+     * join. With a count of 0 it emits nothing.
      */
     private void emitCopies(long tick, long count, boolean matched, Emitter out) {
         if (count != 0) {
-            Object[] result = emit.equals("mark")
+            Object[] result = joinType.equals("mark")
                     ? Values.concatRows(row, new Object[] {matched})
-                    : ChangeRows.padWithNulls(row, padding);
+                    : ChangeRows.padWithNulls(row, appendedNulls);
             out.emit(tick, 0, true, count, result);
         }
     }
 
-    /** Passes the left row with the number of its copies, then the number of its matches. */
+    /**
+     * Passes to `visitor`, for inspection, the left row with the number of its copies, then the number of its matches.
+     */
     @Override
     public void visit(StateVisitor visitor) {
         visitor.entry("row", 0, StateVisitor.NO_TICK, copies, row);

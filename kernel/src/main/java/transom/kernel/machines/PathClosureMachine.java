@@ -31,7 +31,7 @@ public final class PathClosureMachine implements Machine {
 
     /**
      * The parameters of a SPARQL property path: whether it may have more than one edge, and the term at which all paths
-     * start. A `start` of null is any term.
+     * start (null: any term).
      *
      * @param repeats whether a path may have more than one edge
      * @param start the start of all paths, or null for any start
@@ -61,8 +61,8 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * Applies a tick's changes of edges and statements to the graph, and emits the resulting changes of the pairs of
-     * connected terms. Edges are side 0; the terms of the statements, side 1, are the graph's nodes.
+     * Applies a tick's changes of edges (side 0) and statements (side 1) to the graph, and emits to `out` the resulting
+     * changes of the pairs of connected terms. The terms of the statements are the graph's nodes.
      */
     @Override
     public void feed(long tick, List<InputRow> inputs, Emitter out) {
@@ -133,7 +133,7 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * Adds to `pairs` every pair of a term in `starts` and a term that a path connects to it. The pairs are insertions
+     * Adds to `pairs` every pair of a term in `starts` and a term that a path connects to it; the pairs are insertions
      * if `sign` is 1 or retractions if it is -1; the graph has the edges `edgeRows` and the nodes `terms`.
      */
     private void addPairs(
@@ -153,7 +153,7 @@ public final class PathClosureMachine implements Machine {
     }
 
     /**
-     * Maps each term of a graph to its neighbours, along the edges or against them. Edges lead from the term in column
+     * Maps each term of a graph to its neighbours, along the edges or against them; edges lead from the term in column
      * `fromColumn` to that in `toColumn` (column 0 is the start of an edge, 1 its end).
      */
     private static Map<String, List<String>> adjacency(Collection<RowKey> edges, int fromColumn, int toColumn) {
@@ -186,7 +186,7 @@ public final class PathClosureMachine implements Machine {
         return (String) row.row()[index];
     }
 
-    /** Passes the edges and the terms of the graph, with their counts. */
+    /** Passes to `visitor`, for inspection, the edges and the terms of the graph, with their counts. */
     @Override
     public void visit(StateVisitor visitor) {
         ChangeRows.visit(List.of(edges, nodes), visitor);

@@ -25,9 +25,9 @@ public final class ProductMachine implements Machine {
     private static final char LETTER = 'P';
 
     /**
-     * The parameters of a join of the current windows of two sides: how each side arrives, what is output, and the
-     * width of a right row. A side arrives as changes (`leftIsChanges`, `rightIsChanges`) or as whole windows. The
-     * output is a window per pair of windows; or only pairs, also left rows as partners, or both sides' rows.
+     * The parameters of a join of the current windows of two sides: whether each side arrives as changes or as whole
+     * windows, the width of a right row, and the output: windows (of pairs), pairs, partners (left rows too) or both
+     * (the rows of both sides).
      *
      * @param leftIsChanges whether the left side arrives as changes
      * @param rightIsChanges whether the right side arrives as changes
@@ -163,7 +163,7 @@ public final class ProductMachine implements Machine {
         return result;
     }
 
-    /** Passes the rows of the current windows of both sides. */
+    /** Passes to `visitor`, for inspection, the rows of the current windows of both sides. */
     @Override
     public void visit(StateVisitor visitor) {
         for (ProductSide side : List.of(left, right)) {

@@ -12,10 +12,10 @@ import transom.kernel.state.Values;
 /** The current windows of one side of a {@link ProductMachine}. */
 interface ProductSide {
     /**
-     * Updates the current windows of this side of the join with a tick's rows, and returns whether a window arrived.
-     * The rows are those of `inputs` whose side is `index` (0 left, 1 right).
+     * Updates the current windows of this side of the join with a tick's rows, and returns whether a window arrived;
+     * the rows are those of `inputs` whose side is `sideNumber` (0 left, 1 right).
      */
-    boolean update(List<InputRow> inputs, int index);
+    boolean update(List<InputRow> inputs, int sideNumber);
 
     /** Whether any window of this side of the join has arrived yet. */
     boolean hasWindow();
@@ -100,13 +100,13 @@ interface ProductSide {
 
         /**
          * Replaces the current windows of this side by the new windows of a tick, if there are any, and returns whether
-         * there are. They are those of `inputs` whose side is `index` (0 left, 1 right).
+         * there are; they are those of `inputs` whose side is `sideNumber` (0 left, 1 right).
          */
         @Override
-        public boolean update(List<InputRow> inputs, int index) {
+        public boolean update(List<InputRow> inputs, int sideNumber) {
             TreeMap<Integer, List<OrderedRow>> newWindows = null;
             for (InputRow input : inputs) {
-                if (input.side() != index) {
+                if (input.side() != sideNumber) {
                     continue;
                 }
                 newWindows = newWindows == null ? new TreeMap<>() : newWindows;
@@ -183,13 +183,13 @@ interface ProductSide {
 
         /**
          * Applies a tick's insertions and retractions to the current window of this side, and returns whether a window
-         * marker arrived. They are those of `inputs` whose side is `index` (0 left, 1 right).
+         * marker arrived; they are those of `inputs` whose side is `sideNumber` (0 left, 1 right).
          */
         @Override
-        public boolean update(List<InputRow> inputs, int index) {
+        public boolean update(List<InputRow> inputs, int sideNumber) {
             boolean hasNewWindow = false;
             for (InputRow input : inputs) {
-                if (input.side() != index) {
+                if (input.side() != sideNumber) {
                     continue;
                 }
                 if (!input.present()) {

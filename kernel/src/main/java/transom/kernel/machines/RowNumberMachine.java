@@ -31,7 +31,7 @@ public final class RowNumberMachine implements Machine {
         }
     }
 
-    /** Passes the number of the stream's last row. */
+    /** Passes to `visitor`, for inspection, the number of the stream's last row. */
     @Override
     public void visit(StateVisitor visitor) {
         visitor.entry("count", 0, StateVisitor.NO_TICK, count, null);

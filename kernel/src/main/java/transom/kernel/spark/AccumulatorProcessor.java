@@ -32,24 +32,24 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
     private final int tickColumn;
     private final int firstValue;
     private final int valuesEnd;
-    private final boolean live;
+    private final boolean isStreaming;
     private transient ValueState<byte[]> state;
     private transient MachineFactories.AccumulatorFactory factory;
 
     /**
-     * Creates the Spark processor that computes the sliding-window aggregates of a JSON specification. An input row has
-     * its tick at index `tickColumn` and their arguments from `firstValue` (inclusive) to `valuesEnd` (exclusive),
-     * `clock` converts watermarks to ticks, and `live` is false for a replay (batch), which needs no state and no
-     * timers.
+     * Creates the Spark processor that computes the sliding-window aggregates of a JSON specification; their arguments
+     * are the columns from `firstValue` to `valuesEnd` (exclusive), and `isStreaming` is false for a replay (batch). An
+     * input row has its tick at index `tickColumn`, and `clock` converts watermarks to ticks. A replay needs no state
+     * and no timers.
      */
     public AccumulatorProcessor(
-            String specification, TickClock clock, int tickColumn, int firstValue, int valuesEnd, boolean live) {
+            String specification, TickClock clock, int tickColumn, int firstValue, int valuesEnd, boolean isStreaming) {
         this.specification = specification;
         this.clock = clock;
         this.tickColumn = tickColumn;
         this.firstValue = firstValue;
         this.valuesEnd = valuesEnd;
-        this.live = live;
+        this.isStreaming = isStreaming;
     }
 
     /**
@@ -68,13 +68,15 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
      */
     @Override
     public Iterator<Row> handleInputRows(Row key, Iterator<Row> input, TimerValues timers) {
-        StateHeader header = StateHeader.of(live ? state.get() : null);
+        StateHeader header = StateHeader.of(isStreaming ? state.get() : null);
         Accumulator machine = load(header);
         while (input.hasNext()) {
             Row row = input.next();
             machine.take(row.getLong(tickColumn), RowConverter.values(row, firstValue, valuesEnd));
         }
-        return live ? processClosed(key, machine, header, timers, KeyTimer.NONE) : new ReplayIterator(key, machine);
+        return isStreaming
+                ? processClosed(key, machine, header, timers, KeyTimer.NONE)
+                : new ReplayIterator(key, machine);
     }
 
     /**
@@ -93,20 +95,20 @@ public final class AccumulatorProcessor extends StatefulProcessor<Row, Row, Row>
     }
 
     /**
-     * Returns a key's aggregates of the ticks that the watermark has closed, saves its state and sets its next timer.
-     * The watermark is in `timers` and the timer set before in `header`; `expiredTimer` is the timer that has just
-     * fired, or KeyTimer.NONE.
+     * Returns a key's aggregates of the ticks that the watermark has closed, saves its state and sets its next timer;
+     * `expiredTimerMillis` is the timer that has just fired, or KeyTimer.NONE. The watermark is in `timers` and the
+     * timer set before in `header`.
      */
     private Iterator<Row> processClosed(
-            Row key, Accumulator machine, StateHeader header, TimerValues timers, long expiredTimer) {
+            Row key, Accumulator machine, StateHeader header, TimerValues timers, long expiredTimerMillis) {
         ArrayList<Row> output = new ArrayList<>();
         machine.advance(clock.lastClosedTick(timers.getCurrentWatermarkInMs()), emitter(key, output));
         long next = machine.nextTick();
-        long newTimer = next == Long.MAX_VALUE ? KeyTimer.NONE : clock.watermarkMillis(next);
-        KeyTimer.update(getHandle(), header.timer(), newTimer, expiredTimer);
+        long newTimerMillis = next == Long.MAX_VALUE ? KeyTimer.NONE : clock.watermarkMillis(next);
+        KeyTimer.update(getHandle(), header.timer(), newTimerMillis, expiredTimerMillis);
         byte[] content = machine.save();
         if (content != null) {
-            state.update(new StateHeader(newTimer, Long.MAX_VALUE, content).toBytes());
+            state.update(new StateHeader(newTimerMillis, Long.MAX_VALUE, content).toBytes());
         } else if (header.content() != null) {
             state.clear();
         }

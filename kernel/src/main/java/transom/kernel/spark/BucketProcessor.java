@@ -34,22 +34,22 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
     private final String specification;
     private final TickClock clock;
     private final InputLayout layout;
-    private final boolean live;
+    private final boolean isStreaming;
     private transient ValueState<byte[]> state;
     private transient ValueState<byte[]> pending;
     private transient ValueState<byte[]> timer;
     private transient MachineFactories.TimedMachineFactory factory;
 
     /**
-     * Creates the Spark processor that runs the state machines of buckets of keys, from their JSON specification.
-     * `clock` converts watermarks to ticks, `layout` has the column indexes of input rows, and `live` is false for a
-     * replay (batch), which needs no state and no timers.
+     * Creates the Spark processor that runs the state machines of buckets of keys, from their JSON specification;
+     * `isStreaming` is false for a replay (batch), which needs no state and no timers. `clock` converts watermarks to
+     * ticks, and `layout` has the column indexes of input rows.
      */
-    public BucketProcessor(String specification, TickClock clock, InputLayout layout, boolean live) {
+    public BucketProcessor(String specification, TickClock clock, InputLayout layout, boolean isStreaming) {
         this.specification = specification;
         this.clock = clock;
         this.layout = layout;
-        this.live = live;
+        this.isStreaming = isStreaming;
     }
 
     /**
@@ -70,11 +70,11 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
      */
     @Override
     public Iterator<Row> handleInputRows(Row key, Iterator<Row> input, TimerValues timers) {
-        ArrayList<TimedRow> rows = live ? PendingRows.decode(pending.get()) : new ArrayList<>();
+        ArrayList<TimedRow> rows = isStreaming ? PendingRows.decode(pending.get()) : new ArrayList<>();
         while (input.hasNext()) {
             rows.add(layout.timedRow(input.next()));
         }
-        return live ? processClosed(rows, timers, KeyTimer.NONE) : new ReplayIterator(Bucket.byKey(rows));
+        return isStreaming ? processClosed(rows, timers, KeyTimer.NONE) : new ReplayIterator(Bucket.byKey(rows));
     }
 
     /**
@@ -88,10 +88,10 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
 
     /**
      * Runs the bucket's state machines on the rows whose ticks are closed, saves the other rows, sets the timer and
-     * returns the output. The watermark in `timers` closes ticks; `expiredTimer` is the timer that has just fired, or
-     * KeyTimer.NONE.
+     * returns the output; `expiredTimerMillis` is the timer that has just fired, or KeyTimer.NONE. The watermark in
+     * `timers` closes ticks.
      */
-    private Iterator<Row> processClosed(ArrayList<TimedRow> rows, TimerValues timers, long expiredTimer) {
+    private Iterator<Row> processClosed(ArrayList<TimedRow> rows, TimerValues timers, long expiredTimerMillis) {
         long closedTick = clock.lastClosedTick(timers.getCurrentWatermarkInMs());
         StateHeader header = StateHeader.of(timer.get());
         ArrayList<TimedRow> closedRows = new ArrayList<>();
@@ -119,13 +119,13 @@ public final class BucketProcessor extends StatefulProcessor<Row, Row, Row> {
             }
         }
         next = Math.min(next, nextWakeup);
-        long newTimer = next == Long.MAX_VALUE ? KeyTimer.NONE : clock.watermarkMillis(next);
-        KeyTimer.update(getHandle(), header.timer(), newTimer, expiredTimer);
+        long newTimerMillis = next == Long.MAX_VALUE ? KeyTimer.NONE : clock.watermarkMillis(next);
+        KeyTimer.update(getHandle(), header.timer(), newTimerMillis, expiredTimerMillis);
         savePending(openRows, !rows.isEmpty());
-        if (newTimer == KeyTimer.NONE) {
+        if (newTimerMillis == KeyTimer.NONE) {
             timer.clear();
         } else {
-            timer.update(new StateHeader(newTimer, nextWakeup, null).toBytes());
+            timer.update(new StateHeader(newTimerMillis, nextWakeup, null).toBytes());
         }
         return new RowConverter.DrainingIterator(output);
     }

@@ -84,7 +84,7 @@ final class ClockStream implements MicroBatchStream, SupportsTriggerAvailableNow
         return latestOffset(false);
     }
 
-    /** The latest offset of the clock of a query that `hasCommitted` a micro-batch. */
+    /** The latest offset of the clock; `hasCommitted` says whether the query has committed a micro-batch. */
     private Offset latestOffset(boolean hasCommitted) {
         latestTick = Math.max(availableNowTick == null ? endTick() : availableNowTick, latestTick);
         if (watermark == null) {

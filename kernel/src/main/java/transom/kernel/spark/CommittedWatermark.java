@@ -26,7 +26,7 @@ final class CommittedWatermark {
     }
 
     /**
-     * The last tick that the next micro-batch closes; null before the first commit. Throws IllegalStateException if
+     * The last tick that the next micro-batch closes; null before the first commit; throws IllegalStateException if
      * there is no commit although the query `hasCommitted` a micro-batch.
      */
     Long closedTick(boolean hasCommitted) {

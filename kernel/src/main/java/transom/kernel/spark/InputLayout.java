@@ -37,9 +37,9 @@ public record InputLayout(
         int[] widths)
         implements Serializable {
     /**
-     * Looks up the input columns of a state machine by name in a frame's schema, once per query. Keeps with them the
-     * numbers of window keys, hash `buckets`, output values (`emittedValues`) and join keys; `widths` has the number of
-     * values of each side, and a side without columns uses those of the side before it.
+     * Looks up the input columns of a state machine by name in a frame's schema, and keeps with them the numbers of
+     * window keys (0 or 1), hash buckets, output values, join keys, and values per side (`widths`). A side without
+     * columns uses those of the side before it. It is called once per query.
      */
     public static InputLayout of(
             StructType schema, int windowKeys, int buckets, int emittedValues, int joinKeys, int[] widths) {

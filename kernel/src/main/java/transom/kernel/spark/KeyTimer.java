@@ -11,18 +11,19 @@ final class KeyTimer {
     private KeyTimer() {}
 
     /**
-     * Replaces a key's event-time timer `oldTimer` by `newTimer`; NONE is no timer. Timers are in milliseconds,
-     * `handle` is Spark's; `expiredTimer` is the timer that has just fired, which Spark has already deleted, or NONE.
+     * Replaces a key's event-time timer, where NONE is no timer; `expiredTimerMillis` is the timer that has just fired,
+     * which Spark has already deleted, or NONE. `handle` is Spark's.
      */
-    static void update(StatefulProcessorHandle handle, long oldTimer, long newTimer, long expiredTimer) {
-        if (newTimer == oldTimer && oldTimer != expiredTimer) {
+    static void update(
+            StatefulProcessorHandle handle, long oldTimerMillis, long newTimerMillis, long expiredTimerMillis) {
+        if (newTimerMillis == oldTimerMillis && oldTimerMillis != expiredTimerMillis) {
             return;
         }
-        if (oldTimer != NONE && oldTimer != expiredTimer) {
-            handle.deleteTimer(oldTimer);
+        if (oldTimerMillis != NONE && oldTimerMillis != expiredTimerMillis) {
+            handle.deleteTimer(oldTimerMillis);
         }
-        if (newTimer != NONE) {
-            handle.registerTimer(newTimer);
+        if (newTimerMillis != NONE) {
+            handle.registerTimer(newTimerMillis);
         }
     }
 }

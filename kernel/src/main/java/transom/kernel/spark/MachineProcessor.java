@@ -31,21 +31,21 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     private final String specification;
     private final TickClock clock;
     private final InputLayout layout;
-    private final boolean live;
+    private final boolean isStreaming;
     private transient ValueState<byte[]> state;
     private transient ValueState<byte[]> pending;
     private transient MachineFactories.MachineFactory factory;
 
     /**
-     * Creates the Spark processor that runs one state machine per key, from its JSON specification. `clock` converts
-     * watermarks to ticks, `layout` has the column indexes of input rows, and `live` is false for a replay (batch),
-     * which needs no state and no timers.
+     * Creates the Spark processor that runs one state machine per key, from its JSON specification; `isStreaming` is
+     * false for a replay (batch), which needs no state and no timers. `clock` converts watermarks to ticks, and
+     * `layout` has the column indexes of input rows.
      */
-    public MachineProcessor(String specification, TickClock clock, InputLayout layout, boolean live) {
+    public MachineProcessor(String specification, TickClock clock, InputLayout layout, boolean isStreaming) {
         this.specification = specification;
         this.clock = clock;
         this.layout = layout;
-        this.live = live;
+        this.isStreaming = isStreaming;
     }
 
     /**
@@ -65,12 +65,14 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
      */
     @Override
     public Iterator<Row> handleInputRows(Row key, Iterator<Row> input, TimerValues timers) {
-        ArrayList<TimedRow> rows = live ? PendingRows.decode(pending.get()) : new ArrayList<>();
+        ArrayList<TimedRow> rows = isStreaming ? PendingRows.decode(pending.get()) : new ArrayList<>();
         while (input.hasNext()) {
             rows.add(layout.timedRow(input.next()));
         }
         rows.sort(TimedRow.TICK_ORDER);
-        return live ? processClosed(key, rows, timers, KeyTimer.NONE) : new ReplayIterator(key, factory.create(), rows);
+        return isStreaming
+                ? processClosed(key, rows, timers, KeyTimer.NONE)
+                : new ReplayIterator(key, factory.create(), rows);
     }
 
     /**
@@ -86,10 +88,11 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
 
     /**
      * Runs a key's state machine on the rows whose ticks are closed, saves the other rows, sets the timer and returns
-     * the output. The watermark in `timers` closes ticks; `expiredTimer` is the timer that has just fired, or
-     * KeyTimer.NONE.
+     * the output; `expiredTimerMillis` is the timer that has just fired, or KeyTimer.NONE. The watermark in `timers`
+     * closes ticks.
      */
-    private Iterator<Row> processClosed(Row key, ArrayList<TimedRow> rows, TimerValues timers, long expiredTimer) {
+    private Iterator<Row> processClosed(
+            Row key, ArrayList<TimedRow> rows, TimerValues timers, long expiredTimerMillis) {
         StateHeader header = StateHeader.of(state.get());
         long closedTick = clock.lastClosedTick(timers.getCurrentWatermarkInMs());
         int closedRows = 0;
@@ -111,17 +114,17 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
         }
         List<TimedRow> openRows = rows.subList(closedRows, rows.size());
         long next = Math.min(nextWakeup, openRows.isEmpty() ? Long.MAX_VALUE : openRows.get(0).tick());
-        long newTimer = next == Long.MAX_VALUE ? KeyTimer.NONE : clock.watermarkMillis(next);
-        KeyTimer.update(getHandle(), header.timer(), newTimer, expiredTimer);
+        long newTimerMillis = next == Long.MAX_VALUE ? KeyTimer.NONE : clock.watermarkMillis(next);
+        KeyTimer.update(getHandle(), header.timer(), newTimerMillis, expiredTimerMillis);
         if (openRows.isEmpty()) {
             pending.clear();
         } else {
             pending.update(PendingRows.encode(openRows));
         }
-        if (content == null && newTimer == KeyTimer.NONE) {
+        if (content == null && newTimerMillis == KeyTimer.NONE) {
             state.clear();
         } else {
-            state.update(new StateHeader(newTimer, nextWakeup, content).toBytes());
+            state.update(new StateHeader(newTimerMillis, nextWakeup, content).toBytes());
         }
         return new RowConverter.DrainingIterator(output);
     }
@@ -136,7 +139,7 @@ public final class MachineProcessor extends StatefulProcessor<Row, Row, Row> {
     }
 
     /**
-     * Feeds the rows of one tick to a state machine, and returns the index of the first row of a later tick. The rows
+     * Feeds the rows of one tick to a state machine, and returns the index of the first row of a later tick; the rows
      * are those from index `first` on (and before `end`) that have the tick of the first; output goes to `emitter`.
      */
     private static int feed(Machine machine, List<TimedRow> rows, int first, int end, Emitter emitter) {

@@ -24,8 +24,8 @@ final class RowConverter {
     }
 
     /**
-     * Converts one value of a Spark row to the types that state machines use. A nested row becomes an Object[], an
-     * Integer becomes a Long, others stay.
+     * Converts one value of a Spark row to the types that state machines use: a nested row to Object[], an Integer to
+     * Long. Other values stay.
      */
     static Object value(Object cell) {
         if (cell instanceof Row nested) {

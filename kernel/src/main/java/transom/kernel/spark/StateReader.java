@@ -30,7 +30,10 @@ public final class StateReader implements UDF1<byte[], String> {
         this.specification = specification;
     }
 
-    /** Decodes the saved bytes of one key or of one bucket of keys; null for null. */
+    /**
+     * Decodes the saved bytes of one key or of one bucket of keys to JSON text, a list of the entries in the state;
+     * null for null.
+     */
     @Override
     public String call(byte[] state) {
         if (state == null) {
@@ -57,7 +60,7 @@ public final class StateReader implements UDF1<byte[], String> {
         return text.toString();
     }
 
-    /** Writes the entries of a machine, of an accumulator or of all machines in a bucket. */
+    /** Decodes the saved `state` of one key, or of all keys in a bucket, and writes its entries to `out` as JSON. */
     private void decode(byte[] state, JsonGenerator out) {
         if (MachineFactories.isShared(specification)) {
             new Bucket(MachineFactories.timed(specification), state)
@@ -75,7 +78,10 @@ public final class StateReader implements UDF1<byte[], String> {
         }
     }
 
-    /** Returns the visitor that writes the entries of one key as JSON. */
+    /**
+     * Returns a visitor that writes each state entry of one key to `out` as a JSON list: the key, then what the visitor
+     * receives.
+     */
     private static StateVisitor entries(JsonGenerator out, Object[] key) {
         return (part, index, tick, copies, values) -> {
             try {

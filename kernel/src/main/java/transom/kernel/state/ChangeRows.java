@@ -26,10 +26,11 @@ public final class ChangeRows {
     }
 
     /**
-     * Emits to `out` each change of the changelog `changes` (row to signed count) whose count is not 0, in ascending
-     * order of rows. The changes are in window `seq` of a tick, and each row gets `nulls` additional NULLs.
+     * Emits to `out`, as part of window `windowNumber` of a tick, each change of the changelog `changes` (row to signed
+     * count) whose count is not 0, in ascending order of rows. Each row gets `appendedNulls` additional NULLs.
      */
-    public static void emitChanges(long tick, int seq, Map<RowKey, Long> changes, int nulls, Emitter out) {
+    public static void emitChanges(
+            long tick, int windowNumber, Map<RowKey, Long> changes, int appendedNulls, Emitter out) {
         List<Map.Entry<RowKey, Long>> changed = new ArrayList<>();
         for (Map.Entry<RowKey, Long> change : changes.entrySet()) {
             if (change.getValue() != 0) {
@@ -38,21 +39,21 @@ public final class ChangeRows {
         }
         changed.sort((left, right) -> Values.compareRows(left.getKey().row(), right.getKey().row()));
         for (Map.Entry<RowKey, Long> change : changed) {
-            out.emit(tick, seq, true, change.getValue(), padWithNulls(change.getKey().row(), nulls));
+            out.emit(tick, windowNumber, true, change.getValue(), padWithNulls(change.getKey().row(), appendedNulls));
         }
     }
 
-    /** Returns a copy of a row with `nulls` NULLs appended, for the missing side of an outer join. */
-    public static Object[] padWithNulls(Object[] row, int nulls) {
-        return Arrays.copyOf(row, row.length + nulls);
+    /** Returns a copy of a row with `appendedNulls` NULLs appended, for the missing side of an outer join. */
+    public static Object[] padWithNulls(Object[] row, int appendedNulls) {
+        return Arrays.copyOf(row, row.length + appendedNulls);
     }
 
     /**
-     * Encodes several bags of rows (maps from a row to its number of copies) as saved state. `letter` identifies the
-     * kind of state machine.
+     * Encodes several bags of rows (maps from a row to its number of copies) as saved state; `machineLetter` identifies
+     * the kind of state machine.
      */
-    public static byte[] writeBags(char letter, List<Map<RowKey, Long>> bags) {
-        Codec.Writer writer = new Codec.Writer(letter);
+    public static byte[] writeBags(char machineLetter, List<Map<RowKey, Long>> bags) {
+        Codec.Writer writer = new Codec.Writer(machineLetter);
         for (Map<RowKey, Long> bag : bags) {
             writer.count(bag.size());
             for (Map.Entry<RowKey, Long> entry : bag.entrySet()) {
@@ -74,7 +75,10 @@ public final class ChangeRows {
         }
     }
 
-    /** Passes the rows of several bags, which are numbered as sides from 0, with their numbers of copies. */
+    /**
+     * Passes to `visitor`, for inspection, the rows of several bags, which are numbered as sides from 0, with their
+     * numbers of copies.
+     */
     public static void visit(List<Map<RowKey, Long>> bags, StateVisitor visitor) {
         for (int side = 0; side < bags.size(); side++) {
             for (Map.Entry<RowKey, Long> entry : bags.get(side).entrySet()) {

@@ -31,8 +31,8 @@ public final class Multiset {
 
     /**
      * Adds `count` copies of a member, or removes them if `count` is negative, and returns the change of the number of
-     * distinct members. The change is 1, 0 or -1; for NULL `count` is returned. `label` is the string for GROUP_CONCAT,
-     * or null.
+     * distinct members; `label` is the string for GROUP_CONCAT, or null. The change is 1, 0 or -1; for NULL `count` is
+     * returned.
      *
      * @return 1 if the member is new, -1 if it is removed, else 0; for NULL the count
      */
@@ -83,7 +83,10 @@ public final class Multiset {
         entries.forEach((member, entry) -> visitor.visit(entry.label, entry.count));
     }
 
-    /** Passes the members of the multiset with their counts, NULL last; they belong to the argument at `index`. */
+    /**
+     * Passes to `visitor`, for inspection, the members of the multiset with their counts, NULL last; they belong to the
+     * argument at `index`.
+     */
     public void visit(int index, StateVisitor visitor) {
         entries.forEach((member, entry) ->
                 visitor.entry("value", index, StateVisitor.NO_TICK, entry.count, new Object[] {member}));

@@ -19,29 +19,29 @@ public final class DistanceMachine implements TimedMachine {
 
     private final Odometer odometer;
     /** The number of idle ticks after which an object is forgotten; negative for never. */
-    private final long forgetAfter;
+    private final long forgetAfterTicks;
     private long lastTick = NEVER;
 
     /**
-     * Creates the state of one moving object, whose travelled distance is 0. `spec` says where a row has its position
-     * and what the speed limit is; after `forgetAfter` idle ticks the object starts again at 0 (never if that is
+     * Creates the state of one moving object, whose travelled distance is 0; `spec` says where a row has its position
+     * and what the speed limit is; after `forgetAfterTicks` idle ticks the object starts again at 0 (never if that is
      * negative).
      */
-    public DistanceMachine(Odometer.PositionSpec spec, long forgetAfter) {
+    public DistanceMachine(Odometer.PositionSpec spec, long forgetAfterTicks) {
         this.odometer = new Odometer(spec);
-        this.forgetAfter = forgetAfter;
+        this.forgetAfterTicks = forgetAfterTicks;
     }
 
     /**
-     * Restores the travelled distance and the last position of one moving object from the bytes of `save`. `spec` says
-     * where a row has its position; after `forgetAfter` idle ticks the object starts again at distance 0 (never if that
-     * is negative).
+     * Restores the travelled distance and the last position of one moving object from the bytes of `save`; `spec` says
+     * where a row has its position; after `forgetAfterTicks` idle ticks the object starts again at distance 0 (never if
+     * that is negative).
      */
-    public static DistanceMachine load(Odometer.PositionSpec spec, long forgetAfter, byte[] state) {
-        DistanceMachine machine = new DistanceMachine(spec, forgetAfter);
+    public static DistanceMachine load(Odometer.PositionSpec spec, long forgetAfterTicks, byte[] state) {
+        DistanceMachine machine = new DistanceMachine(spec, forgetAfterTicks);
         Codec.Reader in = new Codec.Reader(state, LETTER, "distance");
         machine.odometer.read(in);
-        if (forgetAfter >= 0) {
+        if (forgetAfterTicks >= 0) {
             machine.lastTick = in.number();
         }
         return machine;
@@ -91,7 +91,7 @@ public final class DistanceMachine implements TimedMachine {
      */
     @Override
     public long nextWakeup() {
-        return forgetAfter < 0 || lastTick == NEVER ? Long.MAX_VALUE : lastTick + forgetAfter + 1;
+        return forgetAfterTicks < 0 || lastTick == NEVER ? Long.MAX_VALUE : lastTick + forgetAfterTicks + 1;
     }
 
     /**
@@ -100,7 +100,7 @@ public final class DistanceMachine implements TimedMachine {
      */
     @Override
     public boolean isEmpty() {
-        return forgetAfter >= 0 && lastTick == NEVER;
+        return forgetAfterTicks >= 0 && lastTick == NEVER;
     }
 
     /** Always 0: the state is a distance and a position, and holds no rows. */
@@ -109,7 +109,7 @@ public final class DistanceMachine implements TimedMachine {
         return 0;
     }
 
-    /** Passes the distance and the last position of the moving object. */
+    /** Passes to `visitor`, for inspection, the distance and the last position of the moving object. */
     @Override
     public void visit(StateVisitor visitor) {
         odometer.visit(visitor);
@@ -120,7 +120,7 @@ public final class DistanceMachine implements TimedMachine {
     public byte[] save() {
         Codec.Writer writer = new Codec.Writer(LETTER);
         odometer.write(writer);
-        if (forgetAfter >= 0) {
+        if (forgetAfterTicks >= 0) {
             writer.number(lastTick);
         }
         return writer.toBytes();

@@ -37,8 +37,8 @@ public final class Geodesy {
     }
 
     /**
-     * Computes the distance between two positions in whole micrometres, on the earth's ellipsoid or on a plane. It is
-     * rounded half to even. Positions are in degrees if `geodesic`, else on a plane whose unit is `micrometresPerUnit`.
+     * Computes the distance between two positions in whole micrometres: on the earth's ellipsoid, in degrees, if
+     * `geodesic`, else on a plane. It is rounded half to even. The unit of the plane is `micrometresPerUnit`.
      */
     public static long step(boolean geodesic, long micrometresPerUnit, double x1, double y1, double x2, double y2) {
         if (geodesic) {

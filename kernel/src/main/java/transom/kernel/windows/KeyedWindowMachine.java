@@ -156,8 +156,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Emits to `out` the window that new rows of a tick cause, if windows slide by rows, distance, arrival or changes.
-     * There is at most one; `anyInRegion` says whether a row was inside the query's region.
+     * Emits to `out` the window, if any, that new rows of a tick cause, where windows slide by rows, distance, arrival
+     * or changes; `anyInRegion` says whether a row was inside the query's region.
      */
     private void emitWindowAfterRows(long tick, boolean anyInRegion, Emitter out) {
         switch (spec.slide) {
@@ -187,7 +187,7 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Stores a row for later windows, with the key's current tick, row count and distance. `step` is the distance from
+     * Stores a row for later windows, with the key's current tick, row count and distance; `step` is the distance from
      * the previous position, if `hasPosition`.
      */
     private void addRow(long tick, Object[] row, boolean hasPosition, long step) {
@@ -198,8 +198,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Returns the key's current value of a coordinate: `tick`, the number of rows so far, or the distance so far.
-     * Windows slide and are bounded by coordinates.
+     * Returns the key's current value of a coordinate: `tick`, the number of rows so far, or the micrometres travelled
+     * so far. Windows slide and are bounded by coordinates.
      */
     private long coordinateAt(KeyedWindowSpec.Coordinate coordinate, long tick) {
         switch (coordinate) {
@@ -226,7 +226,7 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Slides the key's window to a tick, so that old rows leave and new rows enter, and emits it to `out`. `boundary`
+     * Slides the key's window to a tick, so that old rows leave and new rows enter, and emits it to `out`; `boundary`
      * is the tick, row count or distance for which the window is created.
      */
     private void emitWindow(long tick, long boundary, Emitter out) {
@@ -259,8 +259,8 @@ public final class KeyedWindowMachine implements TimedMachine {
     }
 
     /**
-     * Emits to `out` the rows or the aggregates of the current window. If the output is changes, it emits nothing: they
-     * are emitted as rows enter and leave.
+     * Emits to `out` the rows or the aggregates of the current window, as the specified output says; nothing if the
+     * output is changes. Changes are emitted as rows enter and leave.
      */
     private void emitContent(long tick, Emitter out) {
         if (spec.output == KeyedWindowSpec.Output.AGGREGATES) {
@@ -319,7 +319,10 @@ public final class KeyedWindowMachine implements TimedMachine {
         }
     }
 
-    /** Passes the number of rows so far with their last tick, the position if there is one, then the rows or panes. */
+    /**
+     * Passes to `visitor`, for inspection, the number of rows so far with their last tick, the position if there is
+     * one, then the rows or panes.
+     */
     @Override
     public void visit(StateVisitor visitor) {
         visitor.entry("count", 0, lastTick == NEVER ? StateVisitor.NO_TICK : lastTick, count, null);

@@ -54,8 +54,9 @@ final class KeyedWindowPanes {
     }
 
     /**
-     * Adds a row to the panes that have not entered the window yet. Its tick, row number or distance (per range) is in
-     * the field `coordinates`; `step` is the distance from the previous position, if `hasPosition`.
+     * Adds a row to the panes that have not entered the window yet; `step` is the distance in micrometres from the
+     * previous position, if `hasPosition`. The row's tick, row number or distance (per range) is in the field
+     * `coordinates`.
      */
     void add(Object[] row, boolean hasPosition, long step) {
         if (aggregates.length == 0) {
@@ -221,7 +222,10 @@ final class KeyedWindowPanes {
         }
     }
 
-    /** Passes the rows of the key, or the aggregates of each pane alone: first those in the window, then the others. */
+    /**
+     * Passes to `visitor`, for inspection, the rows of the key, or the aggregates of each pane alone: first those in
+     * the window, then the others.
+     */
     void visit(StateVisitor visitor) {
         for (int i = 0; i < inWindow.size(); i++) {
             for (SlidingAggregate aggregate : aggregates) {

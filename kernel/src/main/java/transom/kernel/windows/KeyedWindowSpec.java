@@ -33,9 +33,9 @@ public final class KeyedWindowSpec {
     }
 
     /**
-     * The range of ticks, row numbers or distances that a window contains. `slides` says whether windows slide by this
-     * coordinate; the lower bound for a window at b is floor(b / lowStep) * lowStep + lowOffset, the upper one has
-     * `high`, and any bound is its origin plus a multiple of its period.
+     * The range of ticks, row numbers or distances that a window contains: the lower bound of a window at b is floor(b
+     * / lowStep) * lowStep + lowOffset, which is always `lowOrigin` plus a multiple of `lowPeriod`, and the upper bound
+     * likewise. `slides` says whether windows slide by this coordinate.
      *
      * @param coordinate the coordinate
      * @param slides whether windows slide by this coordinate
@@ -153,7 +153,7 @@ public final class KeyedWindowSpec {
     }
 
     /**
-     * Parses a bound of a range from JSON into four numbers: step, offset, period and origin. Period and origin are
+     * Parses a bound of a range from JSON into four numbers: step, offset, period and origin; period and origin are
      * those of all values that the bound can have; `slides` says whether the windows slide by the range's coordinate.
      */
     private long[] boundaries(JsonNode bound, boolean slides) {

@@ -13,9 +13,9 @@ public final class Odometer {
     static final long REJECTED = -1;
 
     /**
-     * Describes which values of a row are its position, how distances are measured, and the speed limit. The
+     * Describes which values of a row are its position, how distances are measured, and the speed limit; the
      * coordinates are at `xColumn` and `yColumn` (negative on a line); they are longitude and latitude if `geodesic`,
-     * else on a plane with a unit of `micrometresPerUnit`. The limit is `limitMicrometres` per `limitTicks`; 0 for
+     * else on a plane with a unit of `micrometresPerUnit`; the limit is `limitMicrometres` per `limitTicks`; 0 for
      * none.
      *
      * @param xColumn the index of the first coordinate in a row
@@ -102,8 +102,8 @@ public final class Odometer {
     }
 
     /**
-     * Moves the object to the position of a row and returns the step in micrometres. Does not check the speed limit and
-     * does not add the step to the distance.
+     * Moves the object to the position of a row and returns the step in micrometres, without a check of the speed
+     * limit; the travelled distance stays the same.
      */
     long stepTo(Object[] row) {
         double toX = xOf(row);
@@ -144,7 +144,10 @@ public final class Odometer {
         }
     }
 
-    /** Passes the distance and the last position with its tick; nothing before the first position. */
+    /**
+     * Passes to `visitor`, for inspection, the distance and the last position with its tick; nothing before the first
+     * position.
+     */
     void visit(StateVisitor visitor) {
         if (started) {
             visitor.entry("position", 0, lastTick, 1, new Object[] {distance, x, y});

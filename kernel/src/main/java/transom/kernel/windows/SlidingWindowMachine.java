@@ -1,11 +1,9 @@
 package transom.kernel.windows;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Arrays;
 import transom.kernel.Accumulator;
 import transom.kernel.Emitter;
 import transom.kernel.StateVisitor;
-import transom.kernel.aggregates.AggregateSpecs;
 import transom.kernel.aggregates.SlidingAggregate;
 import transom.kernel.state.Codec;
 
@@ -20,12 +18,9 @@ import transom.kernel.state.Codec;
  * entered it: of two rows the later one must not end earlier.
  */
 public final class SlidingWindowMachine implements Accumulator {
-    private static final char LETTER = 'S';
-    /** The letter for rows with end ticks, whose state has additional fields. */
-    private static final char ENDS_LETTER = 'E';
     private static final int INITIAL_CAPACITY = 8;
 
-    private final Spec spec;
+    private final SlidingWindowSpec spec;
     private final SlidingAggregate[] aggregates;
     private long[] ticks = new long[0];
     private int[] slots = new int[0];
@@ -41,7 +36,7 @@ public final class SlidingWindowMachine implements Accumulator {
     private long nextOpenTick = Long.MIN_VALUE;
 
     /** Creates the sliding windows of one group without rows. */
-    public SlidingWindowMachine(Spec spec) {
+    public SlidingWindowMachine(SlidingWindowSpec spec) {
         this.spec = spec;
         this.aggregates = spec.aggregates.newAggregates();
     }
@@ -50,7 +45,7 @@ public final class SlidingWindowMachine implements Accumulator {
      * Restores the panes of one group from the bytes of `save`; null gives a group without rows. `spec` describes the
      * windows.
      */
-    public static SlidingWindowMachine load(Spec spec, byte[] state) {
+    public static SlidingWindowMachine load(SlidingWindowSpec spec, byte[] state) {
         SlidingWindowMachine machine = new SlidingWindowMachine(spec);
         if (state != null) {
             machine.read(new Codec.Reader(state, spec.letter(), "slide"));
@@ -116,7 +111,10 @@ public final class SlidingWindowMachine implements Accumulator {
         return windowStart < pendingStart ? nextOpenTick : ticks[pendingStart];
     }
 
-    /** Passes the panes of the group with their ticks and the aggregates of each pane alone. */
+    /**
+     * Passes to `visitor`, for inspection, the panes of the group with their ticks and the aggregates of each pane
+     * alone.
+     */
     @Override
     public void visit(StateVisitor visitor) {
         sortPending();
@@ -188,8 +186,8 @@ public final class SlidingWindowMachine implements Accumulator {
     }
 
     /**
-     * Returns the first tick whose window no longer contains a row: the row's first value. Throws
-     * IllegalArgumentException if that is not an integer.
+     * Returns the row's first value: the tick of the first window that no longer contains the row, where rows have end
+     * ticks. Throws IllegalArgumentException if that is not an integer.
      */
     private static long endTick(long tick, Object[] row) {
         if (row[0] instanceof Long end) {
@@ -370,47 +368,6 @@ public final class SlidingWindowMachine implements Accumulator {
                     }
                 }
             }
-        }
-    }
-
-    /** The windows and aggregates of a specification. */
-    public static final class Spec {
-        private final long period;
-        private final long span;
-        /** Whether rows have end ticks. */
-        private final boolean hasEnds;
-        private final AggregateSpecs aggregates;
-
-        /**
-         * Parses and checks the JSON specification of sliding windows. It has their period, the number of windows that
-         * contain a row (null if rows have end ticks), and the aggregates.
-         */
-        private Spec(JsonNode entries) {
-            this.hasEnds = entries.path("copies").isNull();
-            long copies = hasEnds ? 1 : entries.path("copies").asLong();
-            this.period = entries.path("period").asLong();
-            if (copies < 1 || period < 1) {
-                throw new IllegalArgumentException(
-                        "a row is in at least one window, and windows are at least one tick apart");
-            }
-            this.span = Math.multiplyExact(copies - 1, period);
-            this.aggregates = new AggregateSpecs(entries.path("aggregates"), hasEnds ? 1 : 0);
-            if (aggregates.dependsOnOrder()) {
-                throw new IllegalArgumentException("rows that arrive in any order have no path, no first and no last");
-            }
-        }
-
-        /**
-         * Parses the JSON specification of sliding windows. It has their period, the number of windows that contain a
-         * row (null if rows have end ticks), and the aggregates.
-         */
-        public static Spec of(JsonNode entries) {
-            return new Spec(entries);
-        }
-
-        /** Returns the letter that identifies the saved state: `E` if rows have end ticks, otherwise `S`. */
-        private char letter() {
-            return hasEnds ? ENDS_LETTER : LETTER;
         }
     }
 }

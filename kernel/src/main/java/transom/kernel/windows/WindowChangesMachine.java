@@ -111,7 +111,7 @@ public final class WindowChangesMachine implements Machine {
     }
 
     /**
-     * Emits to `out` the rows of `left` that `right` lacks; each row on the right cancels one equal row on the left.
+     * Emits to `out` the rows of `left` that `right` lacks; each row on the right cancels one equal row on the left;
      * `sign` is their signed count if insertions and deletions are both emitted, else they are numbered.
      */
     private void emitDifference(long tick, List<RowKey> left, List<RowKey> right, long sign, Emitter out) {
@@ -170,12 +170,12 @@ public final class WindowChangesMachine implements Machine {
         return inputs;
     }
 
-    /** Whether the key has ended, so that its state can be deleted: its last window had number 0. */
+    /** Whether the last window was the end marker of an idle key, which has sequence number 0: its state can be deleted. */
     public boolean isKeyEnded() {
         return isKeyEnded;
     }
 
-    /** Passes the rows of the previous window. */
+    /** Passes to `visitor`, for inspection, the rows of the previous window. */
     @Override
     public void visit(StateVisitor visitor) {
         for (RowKey row : previous) {

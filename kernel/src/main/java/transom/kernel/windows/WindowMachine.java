@@ -287,8 +287,8 @@ public final class WindowMachine implements Machine {
     }
 
     /**
-     * Returns the least tick or row count that a future window can have. Its lower bound is computed from it;
-     * `currentTick` is the least tick of a future row.
+     * Returns the least base, a tick or a row count by the range's coordinate, of any window at or after `currentTick`.
+     * Its lower bound is computed from it; `currentTick` is the least tick of a future row.
      */
     private long nextBase(long currentTick) {
         if (spec.slide == Slide.TICK && spec.hasTickRange || spec.slide == Slide.INDEX && !spec.hasTickRange) {
@@ -306,7 +306,7 @@ public final class WindowMachine implements Machine {
         return sum;
     }
 
-    /** Passes the rows of the key with their ticks. */
+    /** Passes to `visitor`, for inspection, the rows of the key with their ticks. */
     @Override
     public void visit(StateVisitor visitor) {
         for (int i = 0; i < size; i++) {
