@@ -85,7 +85,7 @@ def scanner(catalog: transom.Catalog, folder: Path) -> Scanner:
     thing = catalog.extents["thing"]
     assert isinstance(thing.source, Postgres)
     return Scanner(
-        thing, thing.source, SegmentLog(folder / thing.source.log, thing, segment_interval=0), catalog.calendar
+        thing, thing.source, SegmentLog(folder / thing.source.log, thing, segment_interval_seconds=0), catalog.calendar
     )
 
 
@@ -199,7 +199,7 @@ def live(spark: SparkSession, setting: Setting, kernel: str = "auto") -> dict[st
     seconds: list[float] = []
     asked: list[tuple[int, int, int]] = []
     out = folder / "out"
-    with SegmentLog(folder / "log/asked", catalog.extents["asked"], segment_interval=0) as log:
+    with SegmentLog(folder / "log/asked", catalog.extents["asked"], segment_interval_seconds=0) as log:
         running = query.start(spark, f"parquet:{out}", folder / "state", until=setting.until, kernel=kernel)  # type: ignore[arg-type]
         try:
             for number, segment in enumerate(found):

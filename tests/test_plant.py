@@ -62,7 +62,7 @@ def lines(plant, name, *found):
 
 
 def logged(plant, name, *found):
-    with SegmentLog(plant.folder / "log" / name, plant.catalog.extents[name], segment_interval=0) as log:
+    with SegmentLog(plant.folder / "log" / name, plant.catalog.extents[name], segment_interval_seconds=0) as log:
         log.append(found)
 
 

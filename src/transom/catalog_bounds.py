@@ -24,7 +24,7 @@ from transom.catalog.extent import ExtentKind
 
 
 def bound_from_catalog(formula: Formula, catalog: Catalog, query: Operator | None = None) -> StateBound:
-    """Evaluate the formula of a state bound with the sizes in the catalog: as text and, if known, as a number.
+    """Evaluate a state bound's formula with the catalog's sizes; inner queries of `query`, if given, are expanded.
 
     With `query`, sources that are queries themselves are expanded to the extents that they read.
     """
@@ -53,7 +53,7 @@ def _declared_sizes(catalog: Catalog) -> DeclaredStatistics:
 
 
 def _declaration_hints(gap: Arrivals | TableRows | Unbounded, catalog: Catalog) -> tuple[str, ...]:
-    """Return hints for users: which catalog entries would make a state bound finite or known."""
+    """Return hints on which catalog entries would make a state bound finite or known; `gap` is what it lacks now."""
     match gap:
         case Unbounded(hints=hints):
             return hints

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 ResultKind: TypeAlias = AnswerKind | RdfAnswerKind
 
 
-def source_extents(query: Compiled, unexpanded: Collection[str] = ()) -> tuple[Extent, ...]:
-    """Return the extents (sources, tables) that a query reads, also through inner queries not in `unexpanded`."""
+def source_extents(query: Compiled, given_extents: Collection[str] = ()) -> tuple[Extent, ...]:
+    """Return the extents (sources, tables) that a query reads; inner queries of `given_extents` are not entered."""
     extents = query.catalog.sources
-    return tuple(extents[name] for name in sources_of(query.optimized, unexpanded))
+    return tuple(extents[name] for name in sources_of(query.optimized, given_extents))
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def compile(
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[Any]:
-    """Compile a query against a catalog; raise QueryError, which points into the text, if the query is invalid.
+    """Compile a query; `language` is by default that of `name`'s extension, else SNEEql; QueryError if it is invalid.
 
     Legal but suspicious parts issue a QueryWarning and are listed in the query's `warnings`.
 

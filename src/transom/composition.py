@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inner_query_state(plan: Operator) -> Formula:
-    """Return a bound on the rows in state of all queries whose answers a plan reads; ZERO if there are none."""
+    """Return a bound on the rows in state of all inner queries that a plan reads; ZERO if there are none."""
     if not composed_sources(plan):
         return ZERO
     from transom.algebra.composition.bounds import inner_state_bound
@@ -28,15 +28,15 @@ def plan_inner_queries(
     inner: Mapping[str, ComposedSource],
     extents: Sequence[Extent],
     start: int,
-    slack: int | None,
+    open_ticks: int | None,
     kernel: bool,
     followed_tables: Sequence[str],
-    answers: Collection[str],
+    given_extents: Collection[str],
 ) -> PhysicalNode:
-    """Insert the plans of inner queries into the Spark plan of the query that reads their answers.
+    """Insert the plans of inner queries, but not of `given_extents`, into a plan; `open_ticks` None: lateness + 1.
 
-    The run begins at tick `start`; `slack` is how many ticks may be open at once. The rows of sources in `answers` are
-    given by the caller, so their queries are not inlined.
+    The run begins at tick `start`; `open_ticks` is how many ticks may be open at once. The rows of sources in
+    `given_extents` are given by the caller, so their queries are not inlined.
     """
     from transom.physical.planner.composition import Composer
     from transom.spark.expressions.function_gaps import refuse_inner_queries
@@ -45,6 +45,6 @@ def plan_inner_queries(
     keys = {extent.name: extent.keys for extent in extents if extent.keys is not None}
     local = frozenset(extent.name for extent in extents if extent.holds_statements and extent.local)
     lateness = max((extent.lateness for extent in extents), default=0)
-    open_ticks = lateness + 1 if slack is None else slack
-    composer = Composer(inner, start, open_ticks, kernel, keys, frozenset(followed_tables), frozenset(answers), local)
+    slack = lateness + 1 if open_ticks is None else open_ticks
+    composer = Composer(inner, start, slack, kernel, keys, frozenset(followed_tables), frozenset(given_extents), local)
     return composer.inline(plan)

@@ -11,7 +11,7 @@ from transom.reports import ENGINE_NAMES, Engine, Engines
 def find_engines(
     refusals: Mapping[Engine, Unsupported], make_plan: Callable[[Collection[str] | None], object]
 ) -> Engines:
-    """Return the engines that can run a query, and for each other engine the reason: a refusal or a failed plan.
+    """Return which engines run a query, and why others do not; `make_plan` gets caller-opened sources, None to replay.
 
     `refusals` are those found before planning. `make_plan` plans the query for a live run, or for a replay if its
     argument is None.

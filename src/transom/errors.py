@@ -8,6 +8,7 @@
     |  `- LanguageRule           it parses, but the language forbids it
     |- CatalogError          the catalog is at fault
     |- CaseError             a file of test cases is at fault
+    |- ProjectError          a project file is at fault
     |- DataError             an input row does not fit its extent
     |- Unsupported           a declared gap: an operator that an engine does not run
     |- UsageError            a function or command was called with wrong arguments
@@ -77,7 +78,7 @@ class TransomError(Exception):
         text: str | None = None,
         source: str | None = None,
     ) -> None:
-        """Create an error with explanation `detail`, remedy `hint`, and the `span` of `text` that is at fault.
+        """Create an error with facts (`detail`), remedy (`hint`) and the `span` of `text` (of file `source`) at fault.
 
         `source` is the name of the file that holds `text`.
         """
@@ -90,7 +91,7 @@ class TransomError(Exception):
         self.source = source
 
     def within(self, text: str, source: str | None = None) -> TransomError:
-        """Set the text and file that the error points into, unless they are set already; return the error."""
+        """Set the text and file (`source`) that the error points into unless they are set already; return the error."""
         if self.text is None:
             self.text = text
         if self.source is None:
@@ -132,9 +133,9 @@ class TransomError(Exception):
 
 
 def underline(text: str, span: Span, longest: int = 120) -> list[str]:
-    """Return the line where `span` begins and a line of carets under the span; a long line is shortened.
+    """Return two lines for an error: the line of `text` where `span` begins, with its number, and carets below it.
 
-    It has at most `longest` characters; `...` marks where it is cut.
+    At most `longest` characters of `text` are shown; `...` marks where it is cut.
     """
     line, column = span.position(text)
     content = "".join(character if character.isprintable() else " " for character in text.split("\n")[line - 1])
@@ -175,6 +176,10 @@ class CatalogError(TransomError):
 
 class CaseError(TransomError):
     """A file of test cases is at fault."""
+
+
+class ProjectError(TransomError):
+    """A project file is at fault."""
 
 
 class DataError(TransomError):
@@ -259,7 +264,7 @@ class Unsupported(TransomError):
         hint: str | None = None,
         construct: str | None = None,
     ) -> None:
-        """Create the error that an engine does not run an operator, `not yet` or `never` (`kind`), and `why`.
+        """Create the error that an engine does not run an operator (in the query: `construct`), yet or ever, and why.
 
         `construct` is what the user wrote.
         """

@@ -180,7 +180,7 @@ class PlannedQuery(Compiled):
         user_sources: Collection[str] | None = (),
         answers: Collection[str] = (),
     ) -> PhysicalNode:
-        """Return the Spark plan as a tree of physical nodes; raise Unsupported if Spark cannot run the query.
+        """Spark plan with `slack` ticks open; `index` numbers tuples, `kernel` uses Java, `user_sources` None: replay.
 
         Args:
             start: The first tick.
@@ -197,7 +197,9 @@ class PlannedQuery(Compiled):
         inner = composed_sources(self.optimized)
         first = self._tick(start, "start")
         try:
-            plan = self.semantics.physical_plan(start=first, index=index, slack=slack, kernel=kernel, growing=followed)
+            plan = self.semantics.physical_plan(
+                start=first, index=index, open_ticks=slack, kernel=kernel, followed_tables=followed
+            )
             if inner:
                 plan = plan_inner_queries(plan, inner, self.sources, first, slack, kernel, followed, answers)
             return plan
@@ -216,29 +218,34 @@ class PlannedQuery(Compiled):
         return find_engines(refusals, lambda user_sources: self.physical(user_sources=user_sources))
 
     def job(
-        self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
+        self,
+        spark: SparkSession | None,
+        options: RunOptions,
+        opened_by_caller: Collection[str] = (),
+        *,
+        live: bool = True,
     ) -> Job:
-        """Plan the query as a Spark job; raise UsageError if a live run copies a row into too many windows.
+        """Plan the query as a Spark job, a batch unless `live`; UsageError if endless rows fall in too many windows.
 
         A run that has an end may copy a row into any number.
 
         Args:
             spark: The session; None for a plan that is only compared with others.
             options: All options of the run.
-            user_sources: Extents whose DataFrames the caller supplies.
+            opened_by_caller: Extents whose DataFrames the caller supplies.
             live: Whether the sources are streams; otherwise the run is a batch.
         """
-        job = self._planned(spark, options, user_sources, live=live)
+        job = self._planned(spark, options, opened_by_caller, live=live)
         if live and options.until is None:
             self._check_copies(job.plan)
         return job
 
     def _planned(
-        self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool
+        self, spark: SparkSession | None, options: RunOptions, opened_by_caller: Collection[str] = (), *, live: bool
     ) -> Job:
-        """Plan the query as a Spark job, without the check in `job` that limits a live run's copies of a row.
+        """Plan the query as a Spark job, a batch unless `live`; unlike `job`, without a limit on windows per row.
 
-        The caller opens the `user_sources`.
+        The caller opens the `opened_by_caller`.
         """
         from transom.physical import show
         from transom.runtime.job import Job
@@ -249,12 +256,12 @@ class PlannedQuery(Compiled):
             self.physical,
             start=options.start,
             index=options.index,
-            user_sources=tuple(user_sources) if live else None,
-            answers=tuple(user_sources),
+            user_sources=tuple(opened_by_caller) if live else None,
+            answers=tuple(opened_by_caller),
         )
         choice, plan = plan_for_session(spark, options.kernel, lambda use_kernel: make_plan(kernel=use_kernel))
         bound, results = self.state_of(show.total_state(plan)), self.semantics.results(plan)
-        sources = source_extents(self, user_sources)
+        sources = source_extents(self, opened_by_caller)
         return Job(
             self.text,
             self.name,
@@ -270,7 +277,7 @@ class PlannedQuery(Compiled):
         )
 
     def _check_copies(self, plan: PhysicalNode) -> None:
-        """Raise UsageError if the plan copies a row into more than MAX_COPIES windows."""
+        """Raise UsageError if a row of the plan falls in more than MAX_COPIES windows, each with a copy of the row."""
         from transom.physical.lifetimes import MAX_COPIES, max_copies
 
         count = max_copies(plan)
@@ -284,7 +291,7 @@ class PlannedQuery(Compiled):
             )
 
     def _ticks(self, start: TimeLike, until: TimeLike | None) -> tuple[int, int | None]:
-        """Convert the start and the end of a run (tick, duration, instant or text) to its first and last tick."""
+        """Convert start and end of a run (tick, duration, instant, text) to its first and last tick (None: no end)."""
         return self._tick(start, "start"), None if until is None else self._tick(until, "until")
 
     def _tick(self, time: TimeLike, name: str) -> int:

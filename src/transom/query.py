@@ -65,7 +65,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """Return the answer as a Spark DataFrame, which is streaming if one of the sources is.
+        """Return the answer as a DataFrame, streaming if a source is; `rejected` gets bad rows, `index` numbers tuples.
 
         The column `tick` is the end of the tick, which is the event time.
 
@@ -100,7 +100,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """Return the whole answer over recorded rows as a Spark DataFrame, ordered by tick.
+        """Return the answer over recorded rows, ordered by tick; `rejected` gets bad rows, `index` numbers tuples.
 
         Over RDF the rows are validity intervals: `start`, `end` (NULL if unbounded) and the values. Solutions and
         triples have their multiplicity in `n`, solutions of a sequence their position in `place`, and a boolean is in
@@ -142,7 +142,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         after: str | os.PathLike[str] | None = None,
         on_change: OnQueryChange = "refuse",
     ) -> Running:
-        """Run the query on Spark: write its answers to a sink, and resume from the checkpoint if there is one.
+        """Run the query into a `sink`; resume from the checkpoint or, with `since` or `after`, begin in history.
 
         A changed query cannot resume from the checkpoint of another one: CheckpointError.
 
@@ -203,7 +203,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> AnswerType:
-        """Answer the query over `inputs`, else the catalog's recorded rows, with the Python reference engine.
+        """Evaluate the query over `inputs`, else recorded rows, in Python; `watch` gets step names, `now` is NOW().
 
         Rows beyond a `max_speed` and messages of RDF that cannot be read give a `RejectedWarning`. The messages are
         also in `rejected` of the answer.
@@ -233,7 +233,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return cast(AnswerType, answer.clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """Answer the query with the reference engine over `inputs`, a result of the method `inputs`.
+        """Evaluate the query with the reference engine over `inputs`, a result of the method `inputs`.
 
         Args:
             inputs: What the method `inputs` returns.
@@ -255,7 +255,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> Any:
-        """Return the rows of all sources, checked and in order, as the object the reference engine reads.
+        """Return all sources' rows as the reference engine reads them; `watch` gets each step's name, `now` is NOW().
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
@@ -282,7 +282,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         start: TimeLike = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Picture:
-        """Draw the windows of the query over time, or when the solutions of a SPARQL query are valid.
+        """Draw the query's windows (SPARQL: validity of solutions) over time; `watch` gets each step's name.
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
@@ -313,7 +313,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         colour: Literal["object", "speed"] = "object",
         watch: Callable[[str], None] | None = None,
     ) -> Map:
-        """Draw a map with the tracks of moving objects and the regions, and the window at one tick.
+        """Draw a map of moving objects, regions and the window `at` a tick, coloured by object or speed.
 
         Args:
             inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a

@@ -26,9 +26,9 @@ def help_of(*words: str) -> str:
 
 def test_the_ways_to_answer_a_query_are_told_apart() -> None:
     text = help_of()
-    assert re.search(r"simulate +Answer a query over recorded data in plain Python", text)
-    assert re.search(r"replay +Answer a query over recorded data on Spark, as one batch", text)
-    assert re.search(r"run +Answer a query over live streams on Spark until you stop it", text)
+    assert re.search(r"simulate +Evaluate a query over recorded data in plain Python", text)
+    assert re.search(r"replay +Evaluate a query over recorded data on Spark, as one batch", text)
+    assert re.search(r"run +Evaluate a query over live streams on Spark until you stop it", text)
     assert re.search(r"verify +Compare the answers of simulate, of replay and of run", text)
 
 

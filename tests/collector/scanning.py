@@ -33,5 +33,8 @@ def list_scanner(catalog: transom.Catalog, name: str, folder: Path) -> ListScann
     extent = catalog.extents[name]
     assert isinstance(extent.source, Postgres)
     return ListScanner(
-        extent, extent.source, SegmentLog(folder / extent.source.log, extent, segment_interval=0), catalog.calendar
+        extent,
+        extent.source,
+        SegmentLog(folder / extent.source.log, extent, segment_interval_seconds=0),
+        catalog.calendar,
     )

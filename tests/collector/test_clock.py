@@ -45,7 +45,7 @@ def ahead(catalog, tmp_path, seconds):
     """The log that a collector leaves whose clock was ahead."""
     oven = catalog.extents["oven"]
     moment = datetime.now(UTC)
-    with SegmentLog(tmp_path / "log/oven", oven, segment_interval=0) as log:
+    with SegmentLog(tmp_path / "log/oven", oven, segment_interval_seconds=0) as log:
         tick = catalog.calendar.tick_of(moment) + seconds
         log.append(
             [LogRecord(LogRecordKind.ROW, tick, moment, (1, 20.0)), LogRecord(LogRecordKind.HEARTBEAT, tick, moment)]
@@ -73,7 +73,7 @@ def test_log_ahead_of_the_clock_is_reported(tmp_path, seconds, hint):
 def fed(tmp_path, words="", clock=lambda: NOW, time="at"):
     catalog = Catalog.read(PUSHED % words, folder=tmp_path)
     car = catalog.extents["car"]
-    log = SegmentLog(tmp_path / "log/car", car, segment_interval=0)
+    log = SegmentLog(tmp_path / "log/car", car, segment_interval_seconds=0)
     reader = MessageReader(car, catalog.calendar, (("plate", "plate"),), time, Payload.JSON)
     return Feed(car, log, catalog.calendar, reader, clock), catalog
 

@@ -45,7 +45,7 @@ def row(tick, plate="a", speed=1, mark=None):
 
 def test_what_is_written_is_read_in_the_order_of_its_numbers(catalog, tmp_path):
     car = catalog.extents["car"]
-    with SegmentLog(tmp_path / "log/car", car, segment_interval=0) as log:
+    with SegmentLog(tmp_path / "log/car", car, segment_interval_seconds=0) as log:
         log.append([row(5, "b"), row(5, "a"), LogRecord(LogRecordKind.HEARTBEAT, 6, NOW)])
         dead = LogRecord(LogRecordKind.DEAD, None, NOW, None, "cars", None, b"\xff", RejectReason.BYTES, "no text")
         log.append([dead, row(7, None, None)])
@@ -60,11 +60,11 @@ def test_what_is_written_is_read_in_the_order_of_its_numbers(catalog, tmp_path):
 
 def test_a_new_writer_goes_on(catalog, tmp_path):
     car = catalog.extents["car"]
-    with SegmentLog(tmp_path, car, segment_interval=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval_seconds=0) as log:
         log.append([row(5, mark="1:x"), row(9, mark="2:y")])
         log.append([row(8, mark="1:z")])
     (tmp_path / "0000000000000003.tmp").write_bytes(b"half")
-    with SegmentLog(tmp_path, car, segment_interval=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval_seconds=0) as log:
         assert (log.next, log.latest) == (3, 9)
         assert [one.token for one in log.recent_outcomes(10)] == ["1:x", "2:y", "1:z"]
         assert [one.token for one in log.recent_outcomes(1)] == ["1:z"]
@@ -100,7 +100,7 @@ def test_a_segment_that_somebody_changed(catalog, tmp_path):
 
 
 def test_segments_are_apart(catalog, tmp_path):
-    with SegmentLog(tmp_path, catalog.extents["car"], segment_interval=0.05) as log:
+    with SegmentLog(tmp_path, catalog.extents["car"], segment_interval_seconds=0.05) as log:
         begun = time.monotonic()
         for tick in range(3):
             log.append([row(tick)])
@@ -115,7 +115,7 @@ from transom.catalog import Catalog
 from transom.connectors.log.columns import LogRecord, LogRecordKind
 from transom.connectors.log.segments import SegmentLog
 car = Catalog.read("car: pushed (plate:string, speed:integer)").extents["car"]
-log = SegmentLog(Path(sys.argv[1]), car, segment_interval=0)
+log = SegmentLog(Path(sys.argv[1]), car, segment_interval_seconds=0)
 print("ready", flush=True)
 while True:
     now = datetime.now(UTC)
@@ -148,7 +148,7 @@ def test_killed_while_writing(catalog, tmp_path):
 def written(catalog, tmp_path, count=4):
     """A log of `count` segments, with two entries each."""
     car = catalog.extents["car"]
-    with SegmentLog(tmp_path / "log/car", car, segment_interval=0) as log:
+    with SegmentLog(tmp_path / "log/car", car, segment_interval_seconds=0) as log:
         for tick in range(count):
             log.append([row(tick), row(tick)])
     return car, segments(tmp_path / "log/car")
@@ -197,7 +197,7 @@ def test_log_without_its_index_is_read(catalog, tmp_path, index):
     else:
         place.write_text(index and text[:40] + text[56:])
     assert len(open_stream(car, catalog.calendar, tmp_path)) == 8
-    with SegmentLog(tmp_path / "log/car", car, segment_interval=0) as log:
+    with SegmentLog(tmp_path / "log/car", car, segment_interval_seconds=0) as log:
         log.append([row(9)])
     assert len(open_stream(car, catalog.calendar, tmp_path)) == 9
     found[1].unlink()
@@ -209,7 +209,7 @@ def test_missing_segment_of_a_table_is_named(tmp_path):
     text = "{postgresql: {url: 'postgresql://nowhere', table: zone, every: 1 s}}"
     catalog = Catalog.read(f"extents: {{zone: {{declare: 'stored (a:integer)', source: {text}}}}}", folder=tmp_path)
     zone = catalog.extents["zone"]
-    with SegmentLog(tmp_path / "log/zone", zone, segment_interval=0) as log:
+    with SegmentLog(tmp_path / "log/zone", zone, segment_interval_seconds=0) as log:
         for tick in range(3):
             log.append(
                 [LogRecord(LogRecordKind.ROW, tick, NOW, (tick,)), LogRecord(LogRecordKind.HEARTBEAT, tick, NOW)]
@@ -244,7 +244,7 @@ def test_segment_from_another_log_is_refused(catalog, tmp_path):
 
 def test_other_readers_of_parquet_can_read_the_folder(catalog, tmp_path):
     car = catalog.extents["car"]
-    with SegmentLog(tmp_path, car, segment_interval=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval_seconds=0) as log:
         log.append([row(1), row(2)])
         (tmp_path / "_0000000000000002.tmp").write_bytes(b"half")
         assert dataset(tmp_path).count_rows() == 2
@@ -257,7 +257,7 @@ def test_lock_of_an_earlier_version(catalog, tmp_path):
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(UsageError, match="is locked by another writer"):
             SegmentLog(tmp_path, car)
-    with SegmentLog(tmp_path, car, segment_interval=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval_seconds=0) as log:
         log.append([row(1)])
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{0:016}.parquet", "_epochs", "_index", "_lock"]
 
@@ -266,7 +266,7 @@ def test_only_the_owner_reads_a_log(catalog, tmp_path):
     car = catalog.extents["car"]
     before = os.umask(0o022)
     try:
-        with SegmentLog(tmp_path / "a/log", car, segment_interval=0) as log:
+        with SegmentLog(tmp_path / "a/log", car, segment_interval_seconds=0) as log:
             log.append([row(1)])
     finally:
         os.umask(before)
@@ -277,7 +277,7 @@ def test_only_the_owner_reads_a_log(catalog, tmp_path):
 
 def test_append_to_a_full_disk_leaves_nothing_and_may_be_repeated(catalog, tmp_path, monkeypatch):
     car = catalog.extents["car"]
-    with SegmentLog(tmp_path, car, segment_interval=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval_seconds=0) as log:
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", _full)
             with pytest.raises(DataError, match="cannot write the log") as caught:
@@ -301,7 +301,7 @@ def test_flush_of_the_folder_is_repeated(catalog, tmp_path, monkeypatch):
         flush(handle)
 
     monkeypatch.setattr(os, "fsync", second)
-    with SegmentLog(tmp_path, car, segment_interval=0) as log:
+    with SegmentLog(tmp_path, car, segment_interval_seconds=0) as log:
         with pytest.raises(DataError, match="cannot write the log"):
             log.append([row(1)])
         assert log.next == 1

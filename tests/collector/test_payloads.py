@@ -117,7 +117,7 @@ def fed(tmp_path, words, time):
     catalog = Catalog.read(f"epoch: 2024-06-01T00:00:00Z\n{text}", folder=tmp_path)
     car = catalog.extents["car"]
     clock = Clock()
-    log = SegmentLog(tmp_path / "log/car", car, segment_interval=0)
+    log = SegmentLog(tmp_path / "log/car", car, segment_interval_seconds=0)
     made = MessageReader(car, catalog.calendar, (("plate", "plate"),), time, Payload.JSON)
     return Feed(car, log, catalog.calendar, made, clock), clock, catalog
 

@@ -69,7 +69,12 @@ def poller(catalog, tmp_path, answers):
     oven = catalog.extents["oven"]
     stations = [Station(Device(site, f"dev{site}"), list(given)) for site, given in enumerate(answers, 1)]
     return Poller(
-        oven, SegmentLog(tmp_path / "log/oven", oven, segment_interval=0), catalog.calendar, stations, 0.05, Clock()
+        oven,
+        SegmentLog(tmp_path / "log/oven", oven, segment_interval_seconds=0),
+        catalog.calendar,
+        stations,
+        0.05,
+        Clock(),
     )
 
 

@@ -167,7 +167,7 @@ def test_no_column_is_nearly_the_time():
 def test_a_source_without_time_formats_says_so():
     columns = {"at": ["01/05/2024 08:00", "02/05/2024 08:00"]}
     expected = "at looks like %d/%m/%Y %H:%M, but only CSV and JSON lines have a time_format"
-    assert near_time_column(columns, takes_format=False) == expected
+    assert near_time_column(columns, has_time_format=False) == expected
 
 
 def test_lines_out_of_order_and_with_gaps(tmp_path):
@@ -263,9 +263,9 @@ def test_a_secret_in_a_file(place, tmp_path):
 
 def test_refused_options(tmp_path):
     with pytest.raises(UsageError, match=r"the option ssl\.key\.password is a secret"):
-        discover_catalog("kafka://a:9092/t", options={"ssl.key.password": "sesame"})
+        discover_catalog("kafka://a:9092/t", kafka_options={"ssl.key.password": "sesame"})
     with pytest.raises(UsageError, match="options are for Kafka"):
-        discover_catalog("mqtt://a/t", options={"x": "1"})
+        discover_catalog("mqtt://a/t", kafka_options={"x": "1"})
     for words in ("ssl", "=1"):
         done = CliRunner().invoke(app, ["init", "kafka://a:9092/t", "-o", str(tmp_path / "no"), "--option", words])
         assert done.exit_code != 0
@@ -359,7 +359,7 @@ def test_the_decimal_mark_is_that_of_columns_of_numbers(columns, decimal):
 def test_a_file_with_semicolons_and_decimal_commas(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("tick;site;temp;note\n0;1;21,5;1.5\n1;2;19,0;x\n", "utf-8")
-    text = discover_catalog(str(path), folder=tmp_path)
+    text = discover_catalog(str(path), catalog_folder=tmp_path)
     assert "declare: pushed (site:integer, temp:float, note:string)" in text
     assert "delimiter: ';'  # a guess, by the first lines" in text
     assert "decimal: ','  # a guess, by the numbers" in text

@@ -42,7 +42,7 @@ ENTRIES = [
 
 def test_entries_are_read_as_from_a_segment(tmp_path):
     """The same values, whether an entry lies in a file or in a topic."""
-    with SegmentLog(tmp_path, CAR, segment_interval=0) as log:
+    with SegmentLog(tmp_path, CAR, segment_interval_seconds=0) as log:
         log.append(ENTRIES)
     (path,) = segments(tmp_path)
     columns = log_schema(CAR).names

@@ -42,7 +42,7 @@ def feed(log: SegmentLog) -> Feed:
 
 def test_counts_go_on_after_a_restart(tmp_path: Path) -> None:
     for number in (1, 2, 3):
-        with SegmentLog(tmp_path, CAR, segment_interval=0) as log:
+        with SegmentLog(tmp_path, CAR, segment_interval_seconds=0) as log:
             one = feed(log)
             for plate in (b"a", b"b"):
                 one.enqueue(b'{"plate": "%s"}' % plate, {}, "here", None)
@@ -56,7 +56,7 @@ def test_counts_go_on_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_failed_write_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with SegmentLog(tmp_path, CAR, segment_interval=0) as log:
+    with SegmentLog(tmp_path, CAR, segment_interval_seconds=0) as log:
         one = feed(log)
         one.enqueue(b'{"plate": "a"}', {}, "here", None)
         with monkeypatch.context() as patched:
@@ -79,7 +79,7 @@ FAULTS: dict[str, tuple[Step, int]] = {
 def test_row_that_is_lost_stops_the_collector(tmp_path: Path, fault: str) -> None:
     """A row disappears, or appears twice, between its arrival and the log: nothing of the write is in the log."""
     step, rows = FAULTS[fault]
-    with SegmentLog(tmp_path, CAR, segment_interval=0) as log:
+    with SegmentLog(tmp_path, CAR, segment_interval_seconds=0) as log:
         one = feed(log)
         for plate in (b"a", b"b"):
             one.enqueue(b'{"plate": "%s"}' % plate, {}, "here", None)
@@ -93,12 +93,12 @@ def test_row_that_is_lost_stops_the_collector(tmp_path: Path, fault: str) -> Non
 def test_log_of_an_earlier_version(tmp_path: Path) -> None:
     """Its entries are not counted, and those after them are."""
     entry = LogRecord(LogRecordKind.ROW, 1, NOW, ("a",))
-    with SegmentLog(tmp_path, CAR, segment_interval=0) as log:
+    with SegmentLog(tmp_path, CAR, segment_interval_seconds=0) as log:
         log.append([entry, entry])
     [path] = segments(tmp_path)
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({b"transom.latest": b"1"}), path)
-    with SegmentLog(tmp_path, CAR, segment_interval=0) as log:
+    with SegmentLog(tmp_path, CAR, segment_interval_seconds=0) as log:
         log.append([entry])
         assert (log.totals.first, log.totals.read) == (2, 1)
 

@@ -189,7 +189,7 @@ def test_a_graph_has_neither(tmp_path: Path) -> None:
 def test_what_spark_does_not_run_of_an_inner_query_is_said(tmp_path: Path) -> None:
     like = FILES["begun.rq"].replace("}", "; :like ?p FILTER REGEX(?t, ?p) }")
     counted = "SELECT ?s ?o FROM STREAM :made WINDOW ELEMS 3 WHERE { ?s ?p ?o }"
-    for inner, words in ((like, "REGEX"), (counted, "statements made of rows")):
+    for inner, words in ((like, "REGEX"), (counted, "triples that are made from rows")):
         query = transom.compile("SELECT s FROM again", catalog(tmp_path, begun_rq=inner))
         refused = query.engines.refusals["spark"]
         assert words in refused.construct
@@ -197,7 +197,7 @@ def test_what_spark_does_not_run_of_an_inner_query_is_said(tmp_path: Path) -> No
         assert "in the query of begun" in refused.detail
     text = "SELECT ?s FROM STREAM :made WINDOW ELEMS 3 WHERE { ?s ?p ?o }"
     last = transom.compile(text, catalog(tmp_path), language="sparql")
-    with pytest.raises(Unsupported, match="statements made of rows") as caught:
+    with pytest.raises(Unsupported, match="triples that are made from rows") as caught:
         last.physical()
     assert caught.value.position == (1, 29)
 

@@ -37,7 +37,7 @@ SPARK_NOISE = re.compile(
 )
 """What Spark logs while a process of its own starts; the pages leave it out, and say so."""
 
-PASSIVE = {"text", "csv", "json", "svg", "turtle"}
+PASSIVE = {"text", "csv", "json", "svg", "toml", "turtle"}
 """Languages of blocks that are only files or answers."""
 
 

@@ -75,7 +75,10 @@ def functions() -> str:
         example = FUNCTION_EXAMPLES[name]
         meaning = function.meaning.split(":")[0] + ("" if function.strict else r" \*")
         rows.append((function.group, code(name), meaning, code(example), code(said(value_of(example)))))
-    note = r"Functions marked \* handle NULL themselves. All others return NULL if an argument is NULL."
+    note = (
+        r"A function that is marked with \* can return a value although an argument is NULL. "
+        "All other functions return NULL if an argument is NULL."
+    )
     return table(("group", "name", "returns", "example", "result"), rows) + f"\n\n{note}"
 
 
@@ -221,9 +224,8 @@ def described(family: Iterable[type]) -> str:
         source = re.sub(r"\b00[012]\b", lambda found: _DOCUMENTS[found[0]], told["Source"])
         source = source.replace("the table of windows in docs/operators.md", "the table of windows")
         meaning = f"{told['']}. {told['Meaning'][0].upper()}{told['Meaning'][1:]}"
-        engine = "yes, but see below" if operator is Window else "yes"
         cells = (meaning, told["Bounds"], told["State"], source)
-        rows.append((code(operator.__name__), *map(link_decisions, cells), engine))
+        rows.append((code(operator.__name__), *map(link_decisions, cells), "yes"))
     return table(("operator", "meaning", "special cases", "state", "defined in", "reference engine"), rows)
 
 
@@ -237,7 +239,7 @@ def windows() -> str:
     rows = []
     for written, window in WINDOW_FORMS.items():
         by = "".join(f" by {attribute.name}" for attribute in window.key)
-        rows.append((written, str(window.slide), f"{window.range}{by}", verdict(window)))
+        rows.append((written, code(str(window.slide)), code(f"{window.range}{by}"), verdict(window)))
     return table(("window", "slide", "range", "reference engine"), rows)
 
 
@@ -270,7 +272,7 @@ def refused(examples: Mapping[Gap, str]) -> str:
     """Gaps of the planner, each with a query that it refuses."""
 
     def shown(gap: Gap) -> str:
-        return code(examples[gap].replace(STREAM, "FROM STREAM ...").replace(GRAPH, "FROM ..."))
+        return code(examples[gap].replace(STREAM, "FROM STREAM <s>").replace(GRAPH, "FROM <g>"))
 
     rows = [(gap.construct.replace("*", "\\*"), shown(gap), gap.reason) for gap in GAPS if gap in examples]
     return table(("not on Spark", "for example", "because"), rows)

@@ -24,6 +24,7 @@ from transom.cli.app import app
 from transom.languages.sql.parse import MAX_DEPTH, MAX_TEXT_LENGTH
 from transom.languages.sql.translate import SYNONYMS
 from transom.physical.nodes.windows import Form
+from transom.project import entries as project_entries
 from transom.reports import Engines
 from transom.runtime.progress import Progress
 from transom.runtime.sinks.sink import SINK_FORMS
@@ -81,8 +82,9 @@ def shapes(model: type[Entry]) -> Iterator[type[Entry]]:
 
 @pytest.mark.parametrize("model", list(shapes(Entry)), ids=lambda model: model.__name__)
 def test_every_catalog_key_is_in_catalog(model: type[Entry]) -> None:
-    assert model.__module__ in (entries.__name__, servers.__name__, test_entries.__name__)
-    page = text_of("docs/commands.md" if model.__module__ == test_entries.__name__ else "docs/catalog.md")
+    in_commands = (test_entries.__name__, project_entries.__name__)
+    assert model.__module__ in (entries.__name__, servers.__name__, *in_commands)
+    page = text_of("docs/commands.md" if model.__module__ in in_commands else "docs/catalog.md")
     for name, info in model.model_fields.items():
         assert f"`{info.alias or name}`" in page, f"{model.__name__}: {info.alias or name}"
 
@@ -197,7 +199,7 @@ def test_every_folder_is_in_the_architecture() -> None:
 def test_walks_pass_every_room_once() -> None:
     """A room is a folder, or a module of the package itself."""
     section = text_of("ARCHITECTURE.md").split("## Three walks")[1].split("\n## ")[0]
-    starts = re.split(r"(?=^\*\*A )|(?=^Out, )", section, flags=re.MULTILINE)
+    starts = re.split(r"(?=^\*\*A )|(?=^These steps happen once per micro-batch)", section, flags=re.MULTILINE)
     walks = [paths for part in starts if (paths := re.findall(r"`(src/transom/[\w/]+\.py)`", part))]
     assert len(walks) == 4
     for paths in walks:

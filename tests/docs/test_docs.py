@@ -26,7 +26,7 @@ from transom.errors import UsageError
 from transom.runtime.sinks.sink import Sink
 
 ON_SPARK = [page for page in PAGES if any(block.spark for block in blocks_of(page))]
-FRONT = ("docs/commands.md", "docs/sinks.md", "docs/rdf.md", "docs/spark.md")
+FRONT = ("docs/sinks.md", "docs/rdf.md", "docs/spark.md")
 """Pages whose blocks on Spark CI runs; the nightly run has all of them. `.ci/user` types the first lines of README."""
 
 

@@ -57,4 +57,4 @@ def test_start_shows_every_query_and_the_median() -> None:
     one = {"bench": "start", "query": "q", "before": {"seconds": 10.0}, "after": {"seconds": 4.0}, "ratio": 0.4}
     total = {"bench": "start", "queries": 1, "seconds": {"before": 10.0, "after": 4.0}, "ratio": 0.4}
     assert "| `q` | 10.0 | 4.0 | 0.40 |" in start([one, total])
-    assert "| all; the ratio is the median | 10.0 | 4.0 | 0.40 |" in start([one, total])
+    assert "| all queries, with the median ratio | 10.0 | 4.0 | 0.40 |" in start([one, total])

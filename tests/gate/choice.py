@@ -32,6 +32,7 @@ OTHER = (
     "spark:oldest",
     "spark:connect",
     "run:once",
+    "serve",
     "pages:spark",
     "pages:servers",
     "site:browser",

@@ -68,7 +68,7 @@ def test_request(case: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     catalog = Catalog.read(CATALOG, folder=tmp_path)
     car = catalog.extents["car"]
     assert isinstance(car.source, HttpPush)
-    log = SegmentLog(tmp_path / "log", car, segment_interval=0)
+    log = SegmentLog(tmp_path / "log", car, segment_interval_seconds=0)
     feed = Feed(car, log, catalog.calendar, MessageReader(car, catalog.calendar, car.source.fields, None, Payload.JSON))
     try:
         with soon():

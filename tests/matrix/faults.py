@@ -59,29 +59,30 @@ class Fault:
 FAULTS: Mapping[str, Fault] = {
     fault.name: fault
     for fault in (
-        Fault("kill", "The process group of the run is killed with SIGKILL at random moments.", Kind.PROCESS),
+        Fault("kill", "All processes of the run are killed with SIGKILL at random moments.", Kind.PROCESS),
         Fault(
             "woken",
-            "The run is stopped with SIGSTOP inside a micro-batch, a second run takes over, and the first wakes up.",
+            "The run is paused with SIGSTOP inside a micro-batch. A second run takes over. "
+            "Then the first run is woken up with SIGCONT.",
             Kind.PROCESS,
         ),
-        Fault("clock_ahead", "The wall clock jumps an hour ahead while the run works.", Kind.PROCESS),
-        Fault("clock_back", "The wall clock jumps an hour back while the run works.", Kind.PROCESS),
+        Fault("clock_ahead", "The wall clock jumps one hour ahead during the run.", Kind.PROCESS),
+        Fault("clock_back", "The wall clock jumps one hour back during the run.", Kind.PROCESS),
         Fault(
             "worker",
-            "One of the two workers of a standalone cluster is killed with SIGKILL while the run works.",
+            "Spark has two workers. One of them is killed with SIGKILL during the run.",
             Kind.PROCESS,
         ),
         Fault(
             "disk_local",
-            "The disk of Spark's local folder is full, which holds the state that is in use.",
+            "The disk on which Spark keeps the state of the running query is full.",
             Kind.PROCESS,
             refused(Remedy.ROOM),
             "",
         ),
         Fault(
             "torn_offsets",
-            "The newest file of offsets is cut in half; its micro-batch was committed.",
+            "The newest file in Spark's log of offsets is cut in half. The micro-batch of this file was committed.",
             Kind.DAMAGE,
             refused(Remedy.COPY),
             "offsets/",
@@ -89,7 +90,8 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             "torn_planned",
-            "The newest file of offsets is cut in half; its micro-batch was planned and not delivered.",
+            "The newest file in Spark's log of offsets is cut in half. "
+            "The micro-batch of this file was planned, but its answers were not delivered.",
             Kind.DAMAGE,
             refused(Remedy.DELETE),
             "offsets/",
@@ -97,7 +99,7 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             "torn_commits",
-            "The newest file of commits is cut in half.",
+            "The newest file in Spark's log of commits is cut in half.",
             Kind.DAMAGE,
             refused(Remedy.DELETE),
             "commits/",
@@ -105,7 +107,7 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             "flipped_state",
-            "A byte is changed in the newest file of a state.",
+            "One byte of the newest state file is changed.",
             Kind.DAMAGE,
             refused(Remedy.COPY),
             "/state/",
@@ -113,7 +115,7 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             "deleted_state",
-            "The newest file of a state is deleted.",
+            "The newest state file is deleted.",
             Kind.DAMAGE,
             refused(Remedy.COPY),
             "/state/",
@@ -121,7 +123,7 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             "deleted_metadata",
-            "Spark's file metadata is deleted.",
+            "The file `metadata` in Spark's checkpoint is deleted.",
             Kind.DAMAGE,
             refused(Remedy.COPY),
             "/metadata",
@@ -129,7 +131,7 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             "deleted_answers",
-            "A file of the sink is deleted.",
+            "The newest file in the folder of the sink is deleted.",
             Kind.DAMAGE,
             warned(Remedy.REPLACE),
             "/out",
@@ -137,46 +139,48 @@ FAULTS: Mapping[str, Fault] = {
         ),
         Fault(
             "old_copy",
-            "An old copy of the checkpoint is put back, and the sink is kept.",
+            "The checkpoint is replaced by an old copy. The sink is not replaced.",
             Kind.DAMAGE,
             refused(Remedy.NEW),
             "/out",
         ),
         Fault(
             "disk_checkpoint",
-            "The disk of the checkpoint is full.",
+            "The disk with the checkpoint is full.",
             Kind.DISK,
             refused(Remedy.ROOM),
             "/checkpoint",
         ),
-        Fault("disk_sink", "The disk of the sink is full.", Kind.DISK, refused(Remedy.ROOM), "/out"),
-        Fault("broker", "Kafka's broker is killed and started again while the run works.", Kind.TOPIC),
+        Fault("disk_sink", "The disk with the folder of the sink is full.", Kind.DISK, refused(Remedy.ROOM), "/out"),
+        Fault("broker", "The Kafka broker is killed and restarted during the run.", Kind.TOPIC),
         Fault(
             "retention",
-            "Kafka's broker deletes messages that the run has not read.",
+            "The Kafka broker deletes messages before the run has read them.",
             Kind.TOPIC,
             refused(Remedy.CONTINUE),
         ),
         Fault(
             "topic_remade",
-            "The topics are deleted and made again under the same names, with other messages.",
+            "The topics are deleted. Then new topics with the same names and other messages are created.",
             Kind.TOPIC,
             refused(Remedy.NEW),
         ),
-        Fault("partitions", "Partitions are added to the topics, and get messages.", Kind.TOPIC),
-        Fault("aborted", "Producers abort transactions whose messages are in the topics.", Kind.TOPIC),
+        Fault(
+            "partitions", "Partitions are added to the topics. Then messages are sent to these partitions.", Kind.TOPIC
+        ),
+        Fault("aborted", "The topics contain messages of aborted transactions.", Kind.TOPIC),
         Fault(
             "drift",
-            "Messages of another schema come among the others.",
+            "Some messages in a topic do not have the declared schema.",
             Kind.TOPIC,
             refused(Remedy.DEAD),
             but=dict.fromkeys(("rdf_join", "rdf_optional", "sparql_over_cql"), SAME),
-            why="A query over RDF counts messages that are not RDF as rejected, and goes on.",
+            why="The reason is that a query over RDF counts a message that is not RDF as rejected, and continues.",
         ),
         Fault(
             "commit_unanswered",
-            "PostgreSQL is killed after it has committed a micro-batch, and before the run has got its answer. "
-            "The server is started again, and so is the run if it has ended with exit code 75.",
+            "PostgreSQL is killed after it has committed a micro-batch, but before the run knows of the commit. "
+            "Then PostgreSQL is restarted. If the run has ended with exit code 75, the run is restarted too.",
             Kind.DATABASE,
         ),
     )

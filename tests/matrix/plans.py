@@ -21,17 +21,17 @@ class Plan:
 PLANS: Mapping[str, Plan] = {
     plan.shape: plan
     for plan in (
-        Plan("slide", "SNEEql", "on", "groups of a sliding time window"),
+        Plan("slide", "SNEEql", "on", "aggregates of the groups in a sliding time window"),
         Plan("join", "SNEEql", "off", "a join of two time windows with different slides"),
-        Plan("rows", "SNEEql", "off", "an aggregate of a row window"),
+        Plan("rows", "SNEEql", "off", "aggregates of a row window"),
         Plan("scan", "SNEEql", "on", "a time window joined with a table that changes"),
         Plan("nested", "SNEEql", "on", "a row window over the answer of a time window"),
-        Plan("changes", "SNEEql", "off", "the insertions of a row window"),
+        Plan("changes", "SNEEql", "off", "the rows that are new in a row window (`ISTREAM`)"),
         Plan("distance", "CQL", "on", "aggregates of windows by distance"),
-        Plan("mixed", "CQL", "off", "windows by distance that slide by time"),
-        Plan("region", "CQL", "on", "a region joined with the last row of each key"),
+        Plan("mixed", "CQL", "off", "windows with a range by distance and a slide by time"),
+        Plan("region", "CQL", "on", "a window by region, joined with the last row of each key"),
         Plan("rdf_join", "SPARQL", "on", "a join of two windows of statements"),
-        Plan("rdf_optional", "SPARQL", "off", "two OPTIONAL patterns"),
+        Plan("rdf_optional", "SPARQL", "off", "a query with two OPTIONAL patterns"),
         Plan("sparql_over_cql", "SPARQL", "on", "a window over the answer of a CQL query, joined with a stream"),
     )
 }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tests.matrix import ledger
-from tests.matrix.faults import FAULTS, SAME, Fault
+from tests.matrix.faults import FAULTS, SAME, Fault, Kind
 from tests.matrix.plans import PLANS
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 MARK = "<!-- {name}: made by python -m tests.matrix table -->\n"
 END = "<!-- end -->\n"
+_OPTION = re.compile(r"--\S+ \S+")
 
 
 def plans_table() -> str:
@@ -35,7 +37,8 @@ def faults_table(records: Sequence[ledger.Record]) -> str:
         dates = [record.date for record in runs]
         when = f"{max(dates)}, {commits}" if dates else "none"
         rows.append(f"| `{fault.name}` | {fault.what} | {expectation(fault)} | {good} of {len(PLANS)} | {when} |")
-    return _table("| fault | what happens | expected outcome | plans with this outcome | last run, commit |", rows)
+    count, date = "how many plans had this outcome", "date and commit of the last run"
+    return _table(f"| fault | what happens | expected outcome | {count} | {date} |", rows)
 
 
 def expectation(fault: Fault) -> str:
@@ -44,11 +47,19 @@ def expectation(fault: Fault) -> str:
         return "The answers are the same as without the fault"
     if fault.but:
         plans = ", ".join(f"`{plan}`" for plan in fault.but)
-        return f"{expectation(replace(fault, but={}))}. For {plans}, the answers are the same at once. {fault.why}"
+        return f"{expectation(replace(fault, but={}))}. The plans {plans} do not stop. {fault.why}"
     kind, _, remedy = fault.expected.partition(": ")
-    action = remedy.removesuffix("; then the same answers")
-    stops = "The run stops, and the error names" if kind == "refused" else "The run continues, and a warning names"
-    return f"{stops} the file or folder and the remedy: {action}. Then the answers are the same"
+    action = _OPTION.sub(r"`\g<0>`", remedy.removesuffix("; then the same answers"))
+    runs, message = ("stops", "error") if kind == "refused" else ("continues", "warning")
+    path = "the file or folder and " if fault.names else ""
+    same = (
+        "right for all messages that the run could read"
+        if fault.kind is Kind.TOPIC
+        else "the same as without the fault"
+    )
+    return (
+        f"The run {runs}. The {message} message names {path}a remedy: {action}. After this step, the answers are {same}"
+    )
 
 
 def cells_table(records: Sequence[ledger.Record]) -> str:
@@ -71,7 +82,11 @@ def kills_line(records: Sequence[ledger.Record]) -> str:
     """How many kills the ledger counts, and how many of their runs were wrong."""
     kills = sum(record.kills for record in records)
     wrong = sum(record.wrong is not None for record in records if record.kills)
-    return f"The ledger counts {kills:,} kills of a run with SIGKILL. Runs with lost, doubled or wrong rows: {wrong}.\n"
+    return (
+        "The file `tests/matrix/ledger.jsonl` records all runs of cells. "
+        f"In these runs, a working process was killed with SIGKILL {kills:,} times.\n"
+        f"The number of runs with missing, duplicate or wrong rows is {wrong}.\n"
+    )
 
 
 def _table(head: str, rows: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ import pytest
 from transom.model.answer import Answer
 from transom.model.bag import Bag
 from transom.model.time import Calendar
-from transom.model.view import View
+from transom.model.view import PrintOptions
 
 EPOCH = datetime(2009, 3, 2, 6, tzinfo=UTC)
 
@@ -24,16 +24,16 @@ EPOCH = datetime(2009, 3, 2, 6, tzinfo=UTC)
     ],
 )
 def test_an_instant_is_as_precise_as_ticks_are(length: int, cell: str, value: str) -> None:
-    view = View(Calendar(length, EPOCH))
+    view = PrintOptions(Calendar(length, EPOCH))
     assert (view.cell(3), view.value(3)) == (cell, value)
 
 
 def test_an_epoch_between_two_seconds() -> None:
-    assert View(Calendar(1_000_000, EPOCH + timedelta(milliseconds=5))).cell(1) == "2009-03-02 06:00:01.005"
+    assert PrintOptions(Calendar(1_000_000, EPOCH + timedelta(milliseconds=5))).cell(1) == "2009-03-02 06:00:01.005"
 
 
 def test_a_tick_beyond_all_calendars_stays_a_tick() -> None:
-    view = View(Calendar(60_000_000, EPOCH))
+    view = PrintOptions(Calendar(60_000_000, EPOCH))
     assert (view.cell(10**17), view.value(10**17)) == (f"tick {10**17}", f"tick {10**17}")
 
 
@@ -48,6 +48,6 @@ def test_the_first_tick_from_an_instant_on() -> None:
 
 def test_windows_keep_their_numbers_in_a_view() -> None:
     answer = Answer(("x",), "windows", windows=(Bag(1, ((1,),)), Bag(2, ()), Bag(2, ((2,),)), Bag(3, ())))
-    shown = list(answer.numbered_windows(View(first=2, empty=False)))
+    shown = list(answer.numbered_windows(PrintOptions(first=2, empty=False)))
     assert shown == [(2, Bag(2, ((2,),)))]
-    assert list(answer.records(View(first=2))) == [(2, 1, True, None), (2, 2, False, 2), (3, 1, True, None)]
+    assert list(answer.records(PrintOptions(first=2))) == [(2, 1, True, None), (2, 2, False, 2), (3, 1, True, None)]

@@ -162,7 +162,7 @@ def _growing(query: transom.Query, seed: int) -> Iterator[PhysicalNode]:
     tables = [extent.name for extent in query.sources if extent.kind is ExtentKind.STORED]
     try:
         if tables:
-            yield plan_query(query.optimized, start=seed % 3, kernel=seed % 2 == 1, growing=tables)
+            yield plan_query(query.optimized, start=seed % 3, kernel=seed % 2 == 1, followed_tables=tables)
     except Unsupported as gap:
         assert gap.construct in (gaps.FOLLOWED_ORDER.construct, gaps.FOLLOWED_WITHOUT_SCAN.construct)  # noqa: PT017 - a declared gap
 

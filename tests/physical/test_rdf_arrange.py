@@ -68,10 +68,10 @@ def test_a_star_is_one_operator_over_one_scan() -> None:
 
 
 def test_a_star_of_local_subjects_needs_no_state() -> None:
-    plan = plan_query(select("x a", bgp(STAR)), local=["s"])
+    plan = plan_query(select("x a", bgp(STAR)), subject_local_streams=["s"])
     assert machines(plan) == []
     assert any(isinstance(node, MessageStarMatch) for node in walk(plan))
-    other = plan_query(select("x a", bgp("?x :p ?y . ?z :q ?y")), local=["s"])
+    other = plan_query(select("x a", bgp("?x :p ?y . ?z :q ?y")), subject_local_streams=["s"])
     assert machines(other) == ["ChangeJoin"]
 
 

@@ -62,7 +62,7 @@ def test_tables_whose_logs_are_followed_are_read_as_scans() -> None:
     assert [type(node) for node in walk(plan_query(query.optimized)) if isinstance(node, ReadTable | ReadScans)] == [
         ReadTable
     ]
-    followed = walk(plan_query(query.optimized, growing=["owners"]))
+    followed = walk(plan_query(query.optimized, followed_tables=["owners"]))
     assert [type(node) for node in followed if isinstance(node, ReadTable | ReadScans)] == [ReadScans]
 
 
@@ -78,5 +78,5 @@ def test_tables_whose_logs_are_followed_are_read_as_scans() -> None:
 def test_row_window_over_a_relation_without_an_order_is_refused(stream: str) -> None:
     query = transom.compile(f"SELECT RStream(*) FROM ({stream}) [ROWS 2]", CATALOG, language="cql")
     assert isinstance(query, transom.Query)
-    with pytest.raises(Unsupported, match="cannot run on Spark: a row window over a join"):
+    with pytest.raises(Unsupported, match="cannot run on Spark: in CQL, a row window over a join"):
         query.physical()

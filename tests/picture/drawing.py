@@ -64,7 +64,7 @@ def draw(text: str, schema: Mapping[str, Any], inputs: Mapping[str, Any], until:
     start = options.pop("start", 0)
     query = transom.compile(text, catalog, optimize=options.pop("optimize", False))
     given = query.inputs(inputs_of(schema, inputs), until, start=start)
-    svg = draw_picture(query.optimized, given, catalog.calendar, **{"text": text, **options})
+    svg = draw_picture(query.optimized, given, catalog.calendar, **{"query_text": text, **options})
     return Drawing(query.optimized, given, svg, ElementTree.fromstring(svg))  # noqa: S314 - we wrote it
 
 

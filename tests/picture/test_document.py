@@ -68,7 +68,7 @@ def test_hostile_names_are_only_text() -> None:
     given = Inputs(9, {HOSTILE: [Element(1, 1, (HOSTILE,))]}, {HOSTILE: [TableVersion(0, ((HOSTILE,),))]})
     stream = StreamReceive(HOSTILE, schema)
     for plan in (stream, time_window(stream, 4, 0, 2), scan_window(StoredTable(HOSTILE, schema), 3)):
-        svg = draw_picture(plan, given, Calendar(), title=HOSTILE, text=HOSTILE + "\n\t x")
+        svg = draw_picture(plan, given, Calendar(), title=HOSTILE, query_text=HOSTILE + "\n\t x")
         root = ElementTree.fromstring(svg.encode())  # noqa: S314 - we wrote it
         assert "<script" not in svg
         assert (root[0].text or "").startswith("<script>alert(1)</script>&\"'\ufffd")
@@ -79,7 +79,11 @@ def test_long_words_are_cut() -> None:
     schema = Schema((Attribute("x", Type.STRING, "e"),))
     given = Inputs(9, {"e" * 500: [Element(1, 1, ("v" * 100_000,))]})
     svg = draw_picture(
-        time_window(StreamReceive("e" * 500, schema), 4, 0, 2), given, Calendar(), title="t" * 500, text="q " * 9999
+        time_window(StreamReceive("e" * 500, schema), 4, 0, 2),
+        given,
+        Calendar(),
+        title="t" * 500,
+        query_text="q " * 9999,
     )
     assert len(svg) < 30_000
 

@@ -41,7 +41,7 @@ def options(folder: Path, **more: Any) -> RunOptions:
 def made(folder: Path, query: Query, user_sources: tuple[str, ...] = (), **more: Any) -> None:
     """The checkpoint of a run of the query."""
     job = query.job(None, options(folder, **more), user_sources)
-    check_fingerprint(folder, fingerprint(job, user_sources), query.text, notes=notes(job, {}))
+    check_fingerprint(folder, fingerprint(job, user_sources), query.text, uncompared_notes=notes(job, {}))
 
 
 def answered(folder: Path, *watermarks: int) -> None:

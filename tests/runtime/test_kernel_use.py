@@ -136,4 +136,6 @@ def test_a_run_is_planned_once(session: Any, monkeypatch: pytest.MonkeyPatch, te
     job = query.job(session, RunOptions())
     assert plans == [True]
     assert job.kernel.used
-    assert job.plan == arranged(query.optimized, start=0, index=False, slack=1, kernel=True, keys={}, growing=[])
+    assert job.plan == arranged(
+        query.optimized, start=0, index=False, open_ticks=1, kernel=True, keys_per_source={}, followed_tables=[]
+    )

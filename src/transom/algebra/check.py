@@ -45,7 +45,7 @@ def check_predicate(expression: Expression, schema: Schema, *, on_stream: bool) 
 def check_items(
     items: Sequence[NamedExpression], schema: Schema, *, on_stream: bool, may_be_empty: bool = False
 ) -> None:
-    """Raise PlanError unless items have distinct names and read only columns (or, `on_stream`, tick and index).
+    """Raise PlanError unless items, at least one unless `may_be_empty`, have distinct names and read only columns.
 
     That is the columns of `schema` and, if `on_stream`, the tick and index of a row. An empty list is an error, too,
     unless `may_be_empty`.

@@ -32,21 +32,31 @@ TICKS = Coordinate.TICK
 DISTANCE = Coordinate.DISTANCE
 
 
-def last_rows_window(input: Stream, count: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """Build CQL's `[PARTITION BY key ROWS count SLIDE slide]`; `tags` adds columns `tick` or `index` (C18).
+def last_rows_window(
+    input: Stream, count: int, slide_rows: int = 1, key: Attributes = (), tags: Attributes = ()
+) -> Window:
+    """Build CQL's `[PARTITION BY key ROWS count SLIDE slide_rows]`; `tags`: tick, index columns to add (C18).
 
-    `slide` is in rows; `tags` are tick or index columns to add.
+    `slide_rows` is in rows; `tags` are tick or index columns to add.
     """
-    window_range = CoordinateRange(Coordinate.INDEX, Bound(slide, 1 - count), Bound(slide, 0))
-    return Window(input, OnArrival() if slide == 1 else OnRowCount(slide), window_range, key, tags)
+    window_range = CoordinateRange(Coordinate.INDEX, Bound(slide_rows, 1 - count), Bound(slide_rows, 0))
+    return Window(input, OnArrival() if slide_rows == 1 else OnRowCount(slide_rows), window_range, key, tags)
 
 
-def recent_window(input: Stream, past: int, slide: int = 1, key: Attributes = (), tags: Attributes = ()) -> Window:
-    """Build CQL's `[PARTITION BY key RANGE past SLIDE slide]`; `tags` adds columns `tick`, `index` (C1, C17).
+def recent_window(
+    input: Stream, past_ticks: int, slide_ticks: int = 1, key: Attributes = (), tags: Attributes = ()
+) -> Window:
+    """Build CQL's `[PARTITION BY key RANGE past SLIDE slide]`; `tags`: tick, index columns to add (C1, C17).
 
-    `past` and `slide` are in ticks; `tags` are tick or index columns to add.
+    `past_ticks` and `slide_ticks` are in ticks; `tags` are tick or index columns to add.
     """
-    return Window(input, Every(TICKS, slide), CoordinateRange(TICKS, Bound(slide, -past), Bound(slide, 0)), key, tags)
+    return Window(
+        input,
+        Every(TICKS, slide_ticks),
+        CoordinateRange(TICKS, Bound(slide_ticks, -past_ticks), Bound(slide_ticks, 0)),
+        key,
+        tags,
+    )
 
 
 def unbounded_window(input: Stream, slide: Every | None = None, key: Attributes = (), tags: Attributes = ()) -> Window:
@@ -65,7 +75,7 @@ def region_window(
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """Build CQL's window `RANGE BY region`: the rows in a region per `key`, at each `slide` (None: each row).
+    """Build CQL's `RANGE BY region`: a key's rows in a region, at each `slide` (None: at each arrival in it).
 
     A window is created at each `slide` or, if that is None, at each arrival; `tags` are tick or index columns to add.
     """
@@ -76,45 +86,52 @@ def recent_region_window(
     input: Stream,
     position: Position,
     region: Region,
-    past: int,
+    past_ticks: int,
     slide: Every | None = None,
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """Build CQL's window of the rows of a key in the last `past` ticks whose position is in a region (C28).
+    """Build CQL's window of a key's rows in a region in the last `past_ticks`, at each `slide` (None: change) (C28).
 
     A window is created at each `slide` or, if that is None, at each change; `tags` are tick or index columns to add.
     """
-    window_range = RangeIntersection((RegionRange(region), CoordinateRange(TICKS, Bound(1, -past), Bound(1, 0))))
+    window_range = RangeIntersection((RegionRange(region), CoordinateRange(TICKS, Bound(1, -past_ticks), Bound(1, 0))))
     return Window(input, slide or OnChange(), window_range, key, tags, position)
 
 
 def distance_window(
     input: Stream,
     position: Position,
-    length: int,
+    length_micrometres: int,
     slide: Every,
     key: Attributes = (),
     tags: Attributes = (),
 ) -> Window:
-    """Build CQL's window of the rows on the last `length` micrometres of an object's path (C11, C12).
+    """Build CQL's window of the rows on the last `length_micrometres` of an object's (`key`) path (C11, C12).
 
     An object is a `key`, and `position` its coordinates. A window is created at each `slide`; `tags` are tick or index
     columns to add.
     """
     step = slide.step if slide.coordinate is DISTANCE else 1
-    return Window(input, slide, CoordinateRange(DISTANCE, Bound(step, -length), Bound(step, 0)), key, tags, position)
+    return Window(
+        input, slide, CoordinateRange(DISTANCE, Bound(step, -length_micrometres), Bound(step, 0)), key, tags, position
+    )
 
 
 def recent_window_by_distance(
-    input: Stream, position: Position, past: int, step: int, key: Attributes = (), tags: Attributes = ()
+    input: Stream,
+    position: Position,
+    past_ticks: int,
+    step_micrometres: int,
+    key: Attributes = (),
+    tags: Attributes = (),
 ) -> Window:
-    """Build CQL's window of the last `past` ticks, at every `step` micrometres that an object (`key`) moves (C15).
+    """Build CQL's window of the last `past_ticks`, each time an object (`key`) moved `step_micrometres` (C15).
 
     An object is a `key`, and `position` its coordinates; `tags` are tick or index columns to add.
     """
-    window_range = CoordinateRange(TICKS, Bound(1, -past), Bound(1, 0))
-    return Window(input, Every(DISTANCE, step), window_range, key, tags, position)
+    window_range = CoordinateRange(TICKS, Bound(1, -past_ticks), Bound(1, 0))
+    return Window(input, Every(DISTANCE, step_micrometres), window_range, key, tags, position)
 
 
 def table_window(table: StoredTable) -> Window:

@@ -30,12 +30,11 @@ def build_tree(
     value: Any,
     is_node: Callable[[Any], bool],
     remark: Callable[[Any], Mapping[str, Any]] | None = None,
-    role: str = "",
+    root_role: str = "",
 ) -> TreeNode:
-    """Convert a plan or syntax tree to a display tree; `is_node` tells nodes from details, `remark` adds notes.
+    """Convert a tree for display; `is_node` tells children from details; `remark`: notes; `root_role`: root's field.
 
-    `is_node` tells children from details, and `role` is the field of the parent that holds the root. `remark` gives the
-    remarks of a node.
+    `is_node` tells children from details, and `root_role` is the field of the parent that holds the root.
     """
     details: dict[str, Any] = {}
     children: list[TreeNode] = []
@@ -46,11 +45,11 @@ def build_tree(
             children.extend(build_tree(node, is_node, remark, slot.name) for node in nodes)
         elif slot.compare and content != () and not isinstance(content, Schema) and content is not slot.default:
             details[slot.name] = to_json_value(content)
-    return TreeNode(type(value).__name__, details, tuple(children), remark(value) if remark else {}, role)
+    return TreeNode(type(value).__name__, details, tuple(children), remark(value) if remark else {}, root_role)
 
 
 def flatten(content: Any) -> list[Any]:
-    """List the items in a field's value, with nested tuples flattened; an inner query is replaced by its plan."""
+    """List the items in a node's field, nested tuples flattened; a wrapped inner query is replaced by its plan."""
     if isinstance(content, InnerQuery):
         return [content.query]
     return [part for inner in content for part in flatten(inner)] if isinstance(content, tuple) else [content]
@@ -83,10 +82,7 @@ def headline(node: TreeNode) -> str:
 
 
 def render_tree(tree: TreeNode, format: str, *, roles: bool = False) -> str:
-    """Render a tree in a format: `text`, `json` or else Graphviz DOT.
-
-    With `roles`, the text shows before each node the field of the parent that holds it.
-    """
+    """Render a tree as `text` (parent's field names before nodes if `roles`), `json` or else Graphviz DOT."""
     if format == "text":
         return as_text(tree, roles=roles)
     return as_json(tree) if format == "json" else as_dot(tree)

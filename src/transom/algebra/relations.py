@@ -1,7 +1,4 @@
-"""Operators on streams of windows: each window is a relation.
-
-Solutions of SPARQL are relations, too: one column of terms per variable, NULL where unbound, one window per instant.
-"""
+"""Operators on streams of windows, each of which is a relation; the solutions of SPARQL are relations, too."""
 
 from __future__ import annotations
 
@@ -19,12 +16,12 @@ from transom.model.types import Type
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowSelect(Windows):
-    """The tuples of each window for which a predicate is true.
+    """Those tuples of each window for which a predicate is true.
 
-    Meaning  the other tuples are removed, so a window may become empty. An error counts as not true (R12).
-    Bounds   the tick of a window does not change, and the predicate cannot read that tick (R12).
+    Meaning  the other tuples are removed, so a window may become empty. An error counts as false (R12).
+    Bounds   the tick of a window does not change, and the predicate cannot read this tick (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
-    State    none. With EXISTS, the operator keeps the valid solutions of the pattern.
+    State    none. If the predicate contains EXISTS, the operator keeps the valid solutions of its pattern.
     """
 
     input: Windows
@@ -42,12 +39,12 @@ class WindowSelect(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowProject(Windows):
-    """Windows with a new tuple for each tuple of the input, computed by a list of expressions.
+    """Windows with one new tuple for each input tuple, computed by a list of expressions.
 
-    Meaning  duplicates remain, and the tuples keep their order (R7). An error in a BIND gives NULL.
-    Bounds   the tick of a window does not change. The list of expressions may be empty only over RDF terms.
+    Meaning  duplicates are kept, and the tuples keep their order (R7). If a BIND gives an error, its value is NULL.
+    Bounds   the tick of a window does not change. The list of expressions may be empty, but only over RDF terms.
     Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
-    State    none. With EXISTS, the operator keeps the valid solutions of the pattern.
+    State    none. If an expression contains EXISTS, the operator keeps the valid solutions of its pattern.
     """
 
     input: Windows
@@ -68,10 +65,10 @@ class WindowAggregation(Windows):
     """Aggregates over each window, or over each group of its tuples.
 
     Meaning  without groups, each window gives one tuple. For an empty window, COUNT is 0 and other aggregates are NULL.
-             With groups, each nonempty group gives one tuple, in the order of the group values (S14, S16).
-    Bounds   the tick of a window does not change. Over RDF terms, an aggregate or a group value with an error is NULL.
+             With groups, each nonempty group gives one tuple. The groups are ordered by their values (S14, S16).
+    Bounds   the tick of a window does not change. If a value over RDF terms is an error, the value becomes NULL.
     Source   000 Fig. 4 aggregateOverWindow; W3C 18.5.1.
-    State    none over rows. Over solutions, the operator keeps the valid solutions of the input.
+    State    none over rows. Over solutions, the operator keeps the valid solutions of its input.
     """
 
     input: Windows
@@ -97,10 +94,11 @@ class WindowAggregation(Windows):
 class WindowCrossProduct(Windows):
     """Every current window of one side, paired with every current window of the other side.
 
-    Meaning  a side's current windows are those of its last tick with a window. At each tick with a new window, the
-             current windows of both sides are paired, the left side first. Each left tuple is joined with each right
-             one.
-    Bounds   no pair exists before both sides have a window (S8). The tick of a pair is the later of its two ticks (S9).
+    Meaning  the current windows of a side are the windows of the last tick at which this side had a window. At each
+             tick at which a side has a new window, each current window of the left side is paired with each current
+             window of the right side. In a pair, each left tuple is joined with each right tuple.
+    Bounds   there are no pairs before both sides have a window (S8). The tick of a pair is that of its later window
+             (S9).
     Source   000 Fig. 7.
     State    the current windows of both sides.
     """
@@ -123,7 +121,7 @@ class WindowJoin(Windows):
     """A cross product that keeps only the tuples for which a predicate is true.
 
     Meaning  the result is the same as that of WindowSelect(predicate, WindowCrossProduct(left, right)).
-    Bounds   no pair exists before both sides have a window. If no tuples match, the window is empty.
+    Bounds   there are no pairs before both sides have a window. If no tuples match, the window of a pair is empty.
     Source   000 Sec. 6.2 ("rewrite selections over cross products into joins").
     State    the current windows of both sides.
     """
@@ -144,11 +142,12 @@ class WindowJoin(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TrackAggregation(Windows):
-    """Aggregates over each window or group, including an aggregate over positions in order of time.
+    """Aggregates over each window or group, including aggregates over the positions of an object.
 
-    Meaning  as for WindowAggregation. Positions are visited by tick, then in the order of the window (C24).
-    Bounds   a speed is NULL if there are no tuples, or no time between them. If the query must emit no tuple in this
-             case, the translator adds a selection (C7, C26). The tick of a window does not change.
+    Meaning  groups and empty windows are treated as in WindowAggregation. Positions are processed in the order of their
+             ticks. Positions of the same tick are processed in the order of the window (C24).
+    Bounds   if there are no tuples, or if no time passes between them, a speed is NULL. If a query must not return this
+             NULL, the translator adds a selection that removes it (C7, C26).
     Source   001 Sec. 2 AvgSpd.
     State    none.
     """
@@ -180,10 +179,10 @@ class TrackAggregation(Windows):
 class WindowDistinct(Windows):
     """Each different tuple of each window, once.
 
-    Meaning  the first of several equal tuples stays. The order stays. NULL equals NULL. REDUCED does the same (R16).
+    Meaning  of several equal tuples, only the first is kept. Two NULLs count as equal. REDUCED does the same (R16).
     Bounds   the tick of a window does not change.
     Source   CQL (SELECT DISTINCT); 002 Sec. 4 (duplicate elimination, duplicate reduction).
-    State    none over rows. Over solutions, the operator keeps the valid solutions of the input.
+    State    none over rows. Over solutions, the operator keeps the valid solutions of its input.
     """
 
     input: Windows
@@ -196,10 +195,10 @@ class WindowDistinct(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowTopK(Windows):
-    """The `count` tuples with the smallest values, in each window or in each group of its tuples.
+    """The `count` tuples with the smallest values of an expression, in each window or in each group.
 
-    Meaning  tuples are ordered by the value, then by their columns. Tuples whose value is NULL are left out.
-    Bounds   a small window or group returns fewer tuples. The groups are in the order of their values.
+    Meaning  tuples are sorted by the value, and then by their columns. Tuples whose value is NULL are left out.
+    Bounds   if there are fewer than `count` tuples, all are returned. The groups are in the order of their values.
     Source   001 Sec. 1, which mentions nearest neighbours.
     State    none.
     """
@@ -226,11 +225,11 @@ class WindowTopK(Windows):
 class SuppressUnchanged(Windows):
     """Only the windows to which a tuple was added.
 
-    Meaning  a window is kept if some tuple occurs in it more often than in the previous window of its key.
-    Bounds   the first window is compared with an empty one. The translator adds this operator above a single window by
-             region or without bounds. RStream then emits it only after a tuple was added (C5, C29).
+    Meaning  a window is kept if at least one tuple occurs in it more often than in the previous window of the same key.
+    Bounds   the first window is compared with an empty one. This operator is used if the only window of a query is by
+             region or unbounded. RStream then returns only windows to which a tuple was added (C5, C29).
     Source   001 Sec. 3.2.1 ("for each tuple added to its input relation").
-    State    the previous window. If the range never drops tuples, the operator keeps only the number of tuples.
+    State    the previous window. If the range never drops tuples, the operator keeps only their number.
     """
 
     input: Windows
@@ -245,10 +244,10 @@ class SuppressUnchanged(Windows):
 class WindowMerge(Windows):
     """One window per tick, merged from the windows of all keys.
 
-    Meaning  at every tick with a new window of some key, the last windows of all keys are united.
-    Bounds   there is one window per tick. Its tuples are in the order of the keys.
-    Source   001 Def. 2.2: R(t) is one bag.
-    State    the last window of every key.
+    Meaning  at every tick at which some key has a new window, the latest windows of all keys are united.
+    Bounds   there is one window per tick. The tuples of this window are in the order of the keys.
+    Source   001 Def. 2.2, in which a relation has one bag at each instant.
+    State    the latest window of every key.
     """
 
     input: Windows
@@ -277,16 +276,16 @@ class JoinType(Enum):
 class RelationJoin(Windows):
     """An inner, left, semi or anti join of two relations, on a predicate or as a natural join.
 
-    Meaning  R(t) is the last window at tick t. If there are keys, it is the union of the last windows of all keys. At
-             every tick at which one side has a window, R(t) and S(t) are joined, the left side first. A left join adds
-             the left tuples without a match, with NULL in the right columns (R14, R26). A semi join returns the left
-             tuples with a match. An anti join returns the left tuples without a match. NOT IN is an anti join whose
-             predicate is also true if the comparison is unknown. In a natural join, tuples match if they agree in all
-             common columns; NULL agrees with any value (R7, R22). Common columns occur once. MINUS is a natural anti
-             join in which both tuples must also have a value in some common column.
-    Bounds   a side without a window is empty (C16). There is one window per tick. An error counts as not true.
+    Meaning  the current tuples of a side are the tuples of its latest window, or of the latest windows of all keys. At
+             every tick at which one side has a window, the current tuples of both sides are joined, in the order of the
+             left tuples. A left join also returns the left tuples without a match, with NULL in the right columns
+             (R14, R26). A semi join returns the left tuples with a match. An anti join returns the left tuples without
+             a match. For NOT IN, tuples also match if their comparison is unknown. In a natural join, tuples match if
+             they agree in all common columns. NULL agrees with any value (R7, R22). Common columns occur once. MINUS is
+             a natural anti join in which matching tuples also have a value in some common column.
+    Bounds   a side without a window is empty (C16). There is one window per tick. An error counts as no match.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
-    State    the relations of both sides.
+    State    the current tuples of both relations.
     """
 
     left: Windows
@@ -296,7 +295,7 @@ class RelationJoin(Windows):
     natural: bool = False
 
     def __post_init__(self) -> None:
-        """Raise PlanError for a mark join (adds a flag), an invalid predicate or a natural join without RDF."""
+        """Raise PlanError for a mark join, a natural join of columns other than RDF terms, or an invalid predicate."""
         if self.join_type is JoinType.MARK:
             raise PlanError("a relation has no column for the mark of a mark join")
         if self.natural and not (holds_terms(self.left) and holds_terms(self.right)):
@@ -320,11 +319,12 @@ class RelationJoin(Windows):
 class RelationUnion(Windows):
     """All tuples of two relations.
 
-    Meaning  the tuples of R(t), then those of S(t), as in UNION ALL (R7). UNION adds a WindowDistinct.
-    Bounds   the instants are those of a RelationJoin. In a union by name, a column that one side lacks is NULL. In all
-             other unions, both sides have columns of the same types, and the left side gives the names.
+    Meaning  UNION ALL returns the current tuples of the left side, and then the current tuples of the right side (R7).
+             UNION is a UNION ALL with a WindowDistinct above it.
+    Bounds   the ticks are the same as for a RelationJoin. In a union by name, a column that one side lacks is NULL. In
+             other unions, both sides have columns of the same types, and the left side gives their names.
     Source   CQL (UNION); 002 Def. 9 (UNION, and windows of several streams; R7, R10).
-    State    the relations of both sides. Over solutions, the operator needs no state (R24).
+    State    the current tuples of both relations. Over solutions, the operator needs no state (R24).
     """
 
     left: Windows
@@ -348,10 +348,10 @@ class RelationUnion(Windows):
 class RelationExcept(Windows):
     """The tuples of one relation without those of another.
 
-    Meaning  the operator subtracts S(t) from R(t), as bags, like EXCEPT ALL. EXCEPT first makes R(t) distinct.
-    Bounds   instants and columns are as for RelationUnion. NULL counts as equal to NULL.
+    Meaning  EXCEPT ALL subtracts the bag of right tuples from the left bag. EXCEPT first removes left duplicates.
+    Bounds   ticks and columns are the same as for RelationUnion. Two NULLs count as equal.
     Source   CQL (EXCEPT).
-    State    the relations of both sides.
+    State    the current tuples of both relations.
     """
 
     left: Windows
@@ -371,10 +371,10 @@ class RelationExcept(Windows):
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  each tuple occurs as often as in the relation that has fewer copies (INTERSECT ALL), or once (INTERSECT).
-    Bounds   instants and columns are as for RelationUnion. NULL counts as equal to NULL.
+    Meaning  INTERSECT ALL returns each tuple as often as the side with fewer copies has it. INTERSECT returns it once.
+    Bounds   ticks and columns are the same as for RelationUnion. Two NULLs count as equal.
     Source   CQL (INTERSECT).
-    State    the relations of both sides.
+    State    the current tuples of both relations.
     """
 
     left: Windows

@@ -29,11 +29,11 @@ class SortKey(Record):
 class OrderBy(Windows):
     """The tuples of each window, sorted.
 
-    Meaning  tuples are sorted by the keys, in SPARQL's order of terms. Tuples with equal keys are sorted by the terms
-             of `ties`, column by column (R16).
-    Bounds   without keys, only `ties` determines the order, so that every run returns the same order.
+    Meaning  tuples are sorted by the keys of ORDER BY, in SPARQL's order of terms. Tuples with equal keys are sorted by
+             the columns in `ties`, from the first column to the last (R16).
+    Bounds   if there are no keys, the tuples are sorted only by `ties`. So every run returns the same order.
     Source   002 Sec. 4 (tolist, order by); W3C 15.1.
-    State    the valid solutions of the input.
+    State    the valid solutions of its input.
     """
 
     input: Windows
@@ -53,12 +53,12 @@ class OrderBy(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Slice(Windows):
-    """A part of the sorted tuples of each window.
+    """A range of the sorted tuples of each window.
 
     Meaning  the operator leaves out the first `offset` tuples, and keeps at most `limit` of the others.
-    Bounds   the input must be sorted. So it is an OrderBy, or a WindowProject or WindowDistinct over an OrderBy.
+    Bounds   the input must be sorted: an OrderBy, or a WindowProject or WindowDistinct over an OrderBy.
     Source   002 Sec. 4 (slice).
-    State    the valid solutions of the input.
+    State    the valid solutions of its input.
     """
 
     input: Windows

@@ -15,10 +15,10 @@ from transom.model.types import Value
 class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
-    Meaning  the acquisition ticks are 0, every, 2*every, and so on, where `every` is the interval in the catalog. At
-             each acquisition tick, every site gives one tuple. The tuples are in the order of the list of sites. The
-             index counts tuples from 1.
-    Bounds   a missing reading gives no tuple and uses no index (S37).
+    Meaning  the acquisition ticks are 0 and all multiples of the interval that the key `every` of the extent sets. At
+             each acquisition tick, every site gives one tuple. The tuples of a tick are in the order in which the
+             catalog lists the sites. The index numbers the tuples of the extent from 1.
+    Bounds   if a reading is missing, there is no tuple, and the next tuple gets the next index without a gap (S37).
     Source   000 Fig. 2 acquire, acquireTuples.
     State    none.
     """
@@ -38,9 +38,9 @@ class StreamAcquire(Stream):
 class StreamReceive(Stream):
     """A pushed extent, whose tuples arrive without being requested.
 
-    Meaning  each tuple has the tick of its arrival or of its timestamp. The index counts tuples from 1, in order of
-             arrival.
-    Bounds   a tick may have several tuples or none.
+    Meaning  each tuple has the tick of its arrival, or the tick of its timestamp. The index numbers the tuples from 1,
+             in order of arrival.
+    Bounds   a tick may have no tuple, one tuple or several tuples.
     Source   000 Sec. 6.1 receive.
     State    none.
     """
@@ -53,8 +53,8 @@ class StreamReceive(Stream):
 class StoredTable(Operator):
     """A stored extent: a table whose content may change from tick to tick.
 
-    Meaning  at tick t, the table is its newest version whose tick is at most t. Before the first version, the table is
-             empty.
+    Meaning  at tick t, the content of the table is its newest version whose tick is at most t. Before its first
+             version, the table is empty.
     Bounds   a window reads the table as it is at the end of a tick (S11).
     Source   000 Fig. 5 scanTable.
     State    none, because the table is stored outside the query.
@@ -68,9 +68,9 @@ class StoredTable(Operator):
 class Values(Windows):
     """A relation whose rows are written in the query.
 
-    Meaning  every row is a tuple at every tick. In the algebra, None is NULL.
+    Meaning  every row is a tuple at every tick. In the algebra, the Python value None stands for NULL.
     Bounds   duplicate rows are kept.
-    Source   W3C 10.2; GRAPH ?g uses Values to join matches in a stream with the name of the stream (R10).
+    Source   W3C 10.2; for GRAPH ?g, the translator adds a Values with the name of the stream (R10).
     State    none.
     """
 

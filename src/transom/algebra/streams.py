@@ -15,10 +15,10 @@ from transom.model.schema import Attribute, Schema
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamSelect(Stream):
-    """The tuples of a stream for which a predicate is true.
+    """Those tuples of a stream for which a predicate is true.
 
-    Meaning  each tuple that stays keeps its tick and its index (S2).
-    Bounds   the index of the result has gaps, so a row window over the result needs a `Renumber` (S15).
+    Meaning  each tuple of the result keeps its tick and its index (S2).
+    Bounds   the indexes of the result have gaps, so a row window can read the result only through a `Renumber` (S15).
     Source   000 Fig. 1.
     State    none.
     """
@@ -38,9 +38,9 @@ class StreamSelect(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamProject(Stream):
-    """A stream with a new tuple for each tuple of the input, computed by a list of expressions.
+    """A stream with one new tuple for each input tuple, computed by a list of expressions.
 
-    Meaning  each new tuple has the tick and the index of the old one.
+    Meaning  each new tuple has the tick and the index of the input tuple.
     Bounds   none.
     Source   000 Fig. 3 projectOnTaggedTuple.
     State    none.
@@ -63,10 +63,10 @@ class StreamProject(Stream):
 class Renumber(Stream):
     """The same tuples, numbered from 1 without gaps.
 
-    Meaning  the index becomes the row number in this stream. Tick and values do not change.
+    Meaning  the index of a tuple becomes its row number in this stream. Ticks and values do not change.
     Bounds   none.
     Source   decision S15.
-    State    one number.
+    State    one number, which is the last index.
     """
 
     input: Stream
@@ -81,11 +81,11 @@ class Renumber(Stream):
 class StreamUnion(Stream):
     """Several streams, merged into one in order of tick.
 
-    Meaning  tuples of the same tick are in the order of the inputs. The index is the row number in the merged stream,
+    Meaning  tuples of the same tick are in the order of the inputs. The index numbers the tuples of the merged stream
              from 1.
-    Bounds   all inputs have the columns of the first one.
+    Bounds   all inputs must have the same columns.
     Source   002 Table 1 (several FROM STREAM), Def. 9; R10, R24.
-    State    none, because the inputs are read at the same pace.
+    State    none, because the operator reads all inputs tick by tick.
     """
 
     parts: tuple[Stream, ...]
@@ -107,13 +107,14 @@ class StreamUnion(Stream):
 class SpeedLimit(Stream):
     """A stream without the rows that an object can reach only by exceeding a speed limit.
 
-    Meaning  a row is rejected if the object would have to exceed `speed` on the way from its last accepted position. If
-             two rows have the same tick, the time between them counts as one tick. Accepted rows keep their tick and
-             index.
-    Bounds   the first row of a key is accepted, and so are rows without a position. Rejected rows are counted. If a key
-             has no accepted row for more than `forget_after` ticks, its next row counts as its first one (E8).
-    Source   Transom itself, because positions from satellites may jump.
-    State    the last position and tick of every key.
+    Meaning  a row is rejected if its object would have exceeded `speed` on the way from its last accepted position. If
+             the two positions have the same tick, the time between them counts as one tick. Accepted rows keep their
+             tick and index.
+    Bounds   the first row of each key is accepted. A row without a position is also accepted. The operator counts the
+             rejected rows. If a key has no accepted row for more than `forget_after` ticks, the next row of this key
+             counts as its first row (E8).
+    Source   only Transom. The operator exists because positions from satellites may jump.
+    State    the last accepted position of every key, and its tick.
     """
 
     input: Stream
@@ -147,11 +148,11 @@ class SpeedLimit(Stream):
 class RStream(Stream):
     """All tuples of every window, in the order of the windows.
 
-    Meaning  each tuple gets the tick of its window and a sequence number. If windows have keys, only the keys with a
-             window at a tick return tuples.
+    Meaning  each tuple gets the tick of its window as its tick, and a sequence number as its index. If windows have
+             keys, the result at a tick contains only the tuples of windows that are created at this tick.
     Bounds   none.
     Source   000 Fig. 8 rStream; 001 Sec. 2 with C3, C14.
-    State    one number.
+    State    one number, which is the last index.
     """
 
     input: Windows
@@ -164,12 +165,13 @@ class RStream(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class IStream(Stream):
-    """The tuples of every window that were not in the previous window.
+    """For every window, the tuples that were not in the previous window.
 
-    Meaning  the operator subtracts the previous window from the current window, as bags of values. Each tuple gets the
-             tick of the current window (S12).
-    Bounds   the first window is compared with an empty one. Windows of the same tick are compared in their order. If
-             windows have keys, each window is compared with the previous window of its key (C14).
+    Meaning  the operator treats both windows as bags of values, and subtracts the previous window from the current
+             window. Each tuple of the difference gets the tick of the current window (S12).
+    Bounds   the first window is compared with an empty window. If a tick has several windows, each of them is compared
+             with the one before. If windows have keys, each window is compared with the previous window of its key
+             (C14).
     Source   000 Fig. 8 iStream; 001 Sec. 3.2.1.
     State    the previous window of every key.
     """
@@ -184,11 +186,12 @@ class IStream(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class DStream(Stream):
-    """The tuples of every window that are not in the next window.
+    """For every window, the tuples that are not in the next window.
 
-    Meaning  the operator subtracts the current window from the previous window, as bags of values. Each tuple gets the
-             tick of the current window (S13).
-    Bounds   the first window of each key emits nothing. The end of the stream emits nothing either.
+    Meaning  the operator treats both windows as bags of values, and subtracts the current window from the previous
+             window. Each tuple of the difference gets the tick of the current window (S13).
+    Bounds   the first window of each key causes no output, because it has no previous window. The end of the stream
+             causes no output either.
     Source   000 Sec. 6.3; 001 Sec. 2.
     State    the previous window of every key.
     """

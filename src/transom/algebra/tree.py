@@ -166,7 +166,7 @@ def with_inputs(operator: Operator, change: Callable[[Operator], Operator]) -> O
 
 
 def walk(operator: Operator) -> Iterator[Operator]:
-    """Yield an operator and all operators below it in pre-order, with the patterns of EXISTS, but not inner queries."""
+    """Yield an operator, then its inputs recursively, and EXISTS patterns; but not queries that are used as sources."""
     yield operator
     for child in inputs(operator):
         yield from walk(child)

@@ -78,7 +78,7 @@ class Address:
 
 
 def read_address(text: str, syntax: str) -> Address:
-    """Parse an address such as kafka://HOST:PORT/TOPIC; raise UsageError if it is invalid or contains a secret.
+    """Parse an address such as kafka://HOST:PORT/TOPIC; if invalid, UsageError with `syntax`, the form to write.
 
     `syntax` is what the user should have written.
     """
@@ -144,7 +144,7 @@ def libpq_parameters(address: Address) -> dict[str, str]:
 
 
 def libpq_tls(tls: Tls | None) -> dict[str, str]:
-    """Convert TLS settings to libpq connection parameters; there are none without TLS settings."""
+    """Convert TLS settings to libpq connection parameters such as sslmode; without settings (None), to none."""
     if tls is None:
         return {}
     parameters = {"sslmode": "verify-full", "sslrootcert": tls.ca or "system"}
@@ -204,6 +204,6 @@ def _check_options(address: Address, allowed: Iterable[str]) -> None:
 
 
 def _secret_error(scheme: str) -> UsageError:
-    """Build the error for a secret in plain text in an address; its hint shows how to refer to a secret instead."""
+    """Build the error for a plain-text secret in a `scheme` address; its hint writes a reference instead."""
     hint = f"write a reference, in single quotes: '{scheme}://USER:${{NAME}}@HOST/...', or ${{file:PATH}}"
     return UsageError("secrets must not be written in an address", hint=hint)

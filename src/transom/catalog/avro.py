@@ -88,7 +88,7 @@ class RecordSchema:
         return json.dumps(_without_logical_types(self.schema, decimals))
 
     def _collect_names(self, schema: object, namespace: str) -> None:
-        """Collect the named types of an Avro schema by short and full name; `namespace` is the enclosing one."""
+        """Record an Avro schema's named types by short and full name; `namespace` is the enclosing one."""
         if isinstance(schema, list):
             for member in schema:
                 self._collect_names(member, namespace)
@@ -125,14 +125,17 @@ class RecordSchema:
 
 
 def _fields(schema: Mapping[str, object]) -> dict[str, object]:
-    """Return the schemas of a record's fields by field name; the result is empty if the type is not a record."""
+    """Return the schemas of a record's fields by field name; empty if `schema` is not of a record."""
     declared = schema.get("fields")
     fields = [entry for entry in declared if isinstance(entry, dict)] if isinstance(declared, list) else []
     return {str(entry["name"]): entry["type"] for entry in fields if "name" in entry and "type" in entry}
 
 
 def _record_field(steps: tuple[tuple[str, str], ...], schema: Mapping[str, object]) -> RecordField:
-    """Describe the scalar field with this path and Avro type; raise ValueError if the type is not a scalar."""
+    """Describe the scalar field of type `schema` at a path; `steps`: pairs (field, item or entry; name or index).
+
+    Raise ValueError if the type is not scalar.
+    """
     base, logical = str(schema["type"]), schema.get("logicalType")
     if logical == "decimal" and base in ("bytes", "fixed"):
         precision, scale = schema.get("precision"), schema.get("scale", 0)

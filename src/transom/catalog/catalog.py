@@ -75,7 +75,7 @@ class Catalog:
 
     @classmethod
     def read(cls, text: str, *, name: str | None = None, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from YAML text; raise CatalogError, which points into the text, if it is invalid.
+        """Read a catalog, called `name` in errors, from YAML text; relative paths start from `folder`.
 
         Args:
             text: The YAML text.
@@ -96,7 +96,7 @@ class Catalog:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, object], *, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from dictionaries and lists shaped like its YAML; raise CatalogError if it is invalid.
+        """Read a catalog from dictionaries like its YAML; relative paths start from `folder`; CatalogError if invalid.
 
         Args:
             entries: The entries of the catalog.
@@ -111,11 +111,11 @@ class Catalog:
 
     @classmethod
     def _from_declarations(
-        cls, declarations: Declarations, folder: Path | None, text: str | None = None, name: str | None = None
+        cls, declarations: Declarations, catalog_folder: Path | None, text: str | None = None, name: str | None = None
     ) -> Catalog:
         """Create the catalog from its checked declarations; error messages quote the file's `text` and `name`."""
         calendar, extents, regions = declarations.calendar, declarations.extents, declarations.regions
-        return cls(calendar, extents, folder, text, name, regions, declarations.rdf, declarations.parameters)
+        return cls(calendar, extents, catalog_folder, text, name, regions, declarations.rdf, declarations.parameters)
 
     def __repr__(self) -> str:
         """Return a short text with the catalog's file and the names of its first extents."""

@@ -79,15 +79,15 @@ class Extent:
         """The attribute names in declared order."""
         return tuple(attribute.name for attribute in self.schema)
 
-    def frame_time_column(self, columns: Sequence[str], timestamps: Collection[str]) -> str | None:
-        """Return the column of a caller's data frame that holds the times of its rows, or None if none does.
+    def frame_time_column(self, columns: Sequence[str], timestamp_columns: Collection[str]) -> str | None:
+        """Return which of a data frame's `columns` holds rows' times, or None; `timestamp_columns` hold instants.
 
-        It is the declared time column, `tick`, or the only column of instants that is no attribute. `timestamps` are
-        those of `columns` that hold instants; one that is no attribute counts if it is the only one. A table may have
-        no such column, and its attributes are none.
+        It is the declared time column, `tick`, or the only column of instants that is no attribute. `timestamp_columns`
+        are those of `columns` that hold instants; one that is no attribute counts if it is the only one. A table may
+        have no such column, and its attributes are none.
         """
         declared = self.source.time if isinstance(self.source, Files) else None
-        others = [name for name in columns if name in timestamps and name not in self.names]
+        others = [name for name in columns if name in timestamp_columns and name not in self.names]
         candidates: list[str | None] = [declared, "tick", *(others if len(others) == 1 else [])]
         for name in candidates:
             if name is not None and name in columns and (self.is_stream or name not in self.names):
@@ -102,7 +102,7 @@ class Extent:
 
     @property
     def declared_time_column(self) -> str | None:
-        """The source column with each row's time: the declared one or, for files, their format's default."""
+        """The column with rows' times: as declared or, for files, the format's default; None without one."""
         if self.time_column is None and isinstance(self.source, Files):
             return self.source.format.default_time_column
         return self.time_column

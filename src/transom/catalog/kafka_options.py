@@ -59,19 +59,20 @@ _FILES = (
 )
 
 
-def protocol(*, tls: bool, user: bool) -> str:
-    """Return the value of `security.protocol` for a Kafka connection with or without TLS and a login."""
-    return f"{'SASL_' if user else ''}{'SSL' if tls else 'PLAINTEXT'}"
+def protocol(*, tls: bool, has_login: bool) -> str:
+    """Return Kafka's `security.protocol`, such as SASL_SSL, for a connection with or without TLS and a login."""
+    return f"{'SASL_' if has_login else ''}{'SSL' if tls else 'PLAINTEXT'}"
 
 
 def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None) -> tuple[str, str, str] | None:
-    """Return name, message and hint for the first unknown or conflicting Kafka option; None if there is none.
+    """Return (name, message, hint) of the first unknown Kafka option, or one that conflicts with `tls` or `user`.
 
     Returns its name, an error message and a hint; None if there is no conflict.
     """
-    declared = options.get("security.protocol", protocol(tls=tls is not None, user=user is not None))
+    declared = options.get("security.protocol", protocol(tls=tls is not None, has_login=user is not None))
     uses_tls, uses_login = declared.endswith("SSL"), declared.startswith("SASL_")
-    hint = f"write security.protocol: {protocol(tls=uses_tls or tls is not None, user=uses_login or user is not None)}"
+    needed = protocol(tls=uses_tls or tls is not None, has_login=uses_login or user is not None)
+    hint = f"write security.protocol: {needed}"
     for name in options:
         if _FAMILY.match(name) and name not in SECURITY:
             return name, f"no option of Kafka is called {name}", did_you_mean(name, sorted(SECURITY)) or "leave it out"
@@ -80,10 +81,10 @@ def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None)
         if user is not None and name in _LOGIN:
             return name, f"user and {name} both set the login", "leave out one of the two"
         if name.startswith("ssl.") and not uses_tls:
-            hint = f"write security.protocol: {protocol(tls=True, user=uses_login)}"
+            hint = f"write security.protocol: {protocol(tls=True, has_login=uses_login)}"
             return name, f"{name} is for TLS, and the connection is without", hint
         if name.startswith("sasl.") and not uses_login:
-            hint = f"write security.protocol: {protocol(tls=uses_tls, user=True)}"
+            hint = f"write security.protocol: {protocol(tls=uses_tls, has_login=True)}"
             return name, f"{name} is for a login, and the connection is without", hint
     if (tls is not None and not uses_tls) or (user is not None and not uses_login):
         missing = "without TLS" if tls is not None and not uses_tls else "without a login"
@@ -91,7 +92,7 @@ def contradiction(options: Mapping[str, str], tls: Tls | None, user: str | None)
     return None
 
 
-def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: Location, folder: Path | None) -> Tls | None:
+def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: Location, catalog_folder: Path | None) -> Tls | None:
     """Check the login, options and TLS of a Kafka entry; return its TLS settings, or raise EntryError.
 
     A secret in plain text is an EntryError too.
@@ -107,7 +108,7 @@ def read_login(entry: KafkaEntry | TopicEntry | LogEntry, at: Location, folder: 
     for name, value in entry.options.items():
         if is_open_secret(name, value):
             raise EntryError("secrets must not be written in the catalog", at.then("options", name), "write ${NAME}")
-    tls = read_tls(entry.tls, at.then("tls"), folder)
+    tls = read_tls(entry.tls, at.then("tls"), catalog_folder)
     if tls is not None and tls.key is not None:
         hint = "put key and certificate into one file: certificate: PATH"
         raise EntryError(

@@ -98,7 +98,7 @@ def read_time_format(text: str) -> TimeFormat:
 
 
 def _two_digit_pattern(letter: str) -> str:
-    """Return the regular expression of two digits for a strptime directive that adjoins another number."""
+    """Return the regular expression of exactly two digits for a strptime directive `letter` beside another number."""
     return _GROUPS[letter].replace("0?", "0").replace("[01]?", "[01]").replace("[0-5]?", "[0-5]")
 
 

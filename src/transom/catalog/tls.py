@@ -47,8 +47,8 @@ class Tls:
                 ) from None
 
 
-def read_tls(entry: TlsEntry | None, at: Location, folder: Path | None) -> Tls | None:
-    """Read the `tls` entry of a catalog, with paths relative to `folder`; raise EntryError if it is invalid."""
+def read_tls(entry: TlsEntry | None, at: Location, catalog_folder: Path | None) -> Tls | None:
+    """Read the `tls` entry of a catalog, whose paths start from `catalog_folder`; raise EntryError if it is invalid."""
     if entry is None:
         return None
     for name in TLS_OPTIONS:
@@ -59,7 +59,7 @@ def read_tls(entry: TlsEntry | None, at: Location, folder: Path | None) -> Tls |
         raise EntryError(
             "a key needs a certificate", at.then("key").at_key(), "name the certificate: certificate: PATH"
         )
-    return Tls(*(_resolve_path(getattr(entry, name), folder) for name in TLS_OPTIONS))
+    return Tls(*(_resolve_path(getattr(entry, name), catalog_folder) for name in TLS_OPTIONS))
 
 
 def tls_from_options(options: Mapping[str, str]) -> Tls | None:
@@ -124,13 +124,13 @@ def refused_certificate(error: BaseException | None) -> ssl.SSLCertVerificationE
     return None
 
 
-def _resolve_path(path: str | None, folder: Path | None) -> str | None:
-    """Return a path relative to `folder`, by default the working directory; None if the path is None."""
-    return None if path is None else str((folder or Path()) / path)
+def _resolve_path(path: str | None, catalog_folder: Path | None) -> str | None:
+    """Return a path relative to `catalog_folder` (None: working directory); None if the path is None."""
+    return None if path is None else str((catalog_folder or Path()) / path)
 
 
 def _no_passphrase() -> str:
-    """Refuse a key that has a passphrase; OpenSSL calls this instead of prompting on the terminal."""
+    """Raise ValueError, as a key has a passphrase; OpenSSL calls this instead of prompting on the terminal."""
     raise ValueError("the key has a passphrase")
 
 

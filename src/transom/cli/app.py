@@ -25,19 +25,19 @@ from transom.cli.arguments import (
     CatalogFile,
     Command,
     CommandGroup,
-    From,
+    DisabledRules,
+    EndTime,
+    FailOnWarnings,
+    FirstPrintedTick,
     LanguageOption,
-    NoEmpty,
-    Parameters,
+    OmitEmptyWindows,
+    ParameterValues,
     QueryFile,
     QueryFiles,
     QueryText,
     Quiet,
-    Start,
-    Strict,
-    Time,
-    Until,
-    Without,
+    StartTime,
+    TimeStyleOption,
 )
 from transom.cli.errors import report_errors
 from transom.cli.files import (
@@ -47,10 +47,11 @@ from transom.cli.files import (
     query_source,
     query_sources,
 )
+from transom.cli.live import run_query, serve, status
 from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style, report_warnings
-from transom.cli.output import fail_on_warnings, remark, say, use_json_lines, warn
+from transom.cli.output import fail_on_warnings, remark, say, warn
 from transom.cli.state import repartition, show
-from transom.cli.upgrade import beginning, diff
+from transom.cli.upgrade import diff
 from transom.errors import TransomError, UsageError
 from transom.version import __version__
 
@@ -97,7 +98,7 @@ class AnswerFormat(StrEnum):
     jsonld = "jsonld"
 
 
-CsvGuard = Annotated[
+EscapeFormulas = Annotated[
     bool, typer.Option("--csv-guard/--no-csv-guard", help="In CSV, an apostrophe before text that would be a formula.")
 ]
 
@@ -141,13 +142,13 @@ def explain(
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
+    parameters: ParameterValues = None,
     stage: Annotated[Stage, typer.Option(help="What to show.")] = Stage.plan,
     format: Annotated[TreeFormat, typer.Option(help="How to show it.")] = TreeFormat.text,
-    without: Without = None,
+    without: DisabledRules = None,
     kernel: running.KernelOption = running.KernelUse.auto,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
     """Show one stage of a query, with the rows that every operator must remember."""
     output.set_verbosity(quiet=quiet, strict=strict)
@@ -193,24 +194,24 @@ def simulate(
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    until: Until = None,
-    start: Start = None,
-    first_shown: From = None,
-    time: Time = None,
-    no_empty: NoEmpty = False,
+    parameters: ParameterValues = None,
+    until: EndTime = None,
+    start: StartTime = None,
+    first_shown: FirstPrintedTick = None,
+    time: TimeStyleOption = None,
+    no_empty: OmitEmptyWindows = False,
     format: Annotated[AnswerFormat, typer.Option(help="How to show the answer.")] = AnswerFormat.table,
-    without: Without = None,
-    csv_guard: CsvGuard = True,
+    without: DisabledRules = None,
+    csv_guard: EscapeFormulas = True,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
-    """Answer a query over recorded data in plain Python, with the reference engine: no Spark, no server."""
+    """Evaluate a query over recorded data in plain Python, with the reference engine: no Spark, no server."""
     output.set_verbosity(quiet=quiet, strict=strict)
     loaded = load_checked(query_source(file, query, language), catalog, parameters, without)
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
     refuse_time_style(time, format.value)
-    view = answer_view(loaded, time, first_shown, empty=not no_empty)
+    view = answer_view(loaded, time, first_shown, show_empty_windows=not no_empty)
     if format is not AnswerFormat.table:
         loaded.semantics.check_format(format.value)
     from transom.cli.printing.answers import print_answer
@@ -236,11 +237,11 @@ def picture(
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    until: Until = None,
-    start: Start = None,
+    parameters: ParameterValues = None,
+    until: EndTime = None,
+    start: StartTime = None,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
     """Draw the windows of a query over time, or for SPARQL when its solutions are valid."""
     output.set_verbosity(quiet=quiet, strict=strict)
@@ -295,15 +296,15 @@ def draw_map(
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    until: Until = None,
-    start: Start = None,
+    parameters: ParameterValues = None,
+    until: EndTime = None,
+    start: StartTime = None,
     at: Annotated[
         str | None, typer.Option("--at", metavar="T", help="The tick whose windows are shown; default the last.")
     ] = None,
     colour: Annotated[MapColour, typer.Option(help="What the colour of a track says.")] = MapColour.object,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
     """Draw where objects went: tracks, regions, the current window and where it slid."""
     output.set_verbosity(quiet=quiet, strict=strict)
@@ -319,61 +320,9 @@ def draw_map(
     remark(f"{output_path}: written")
 
 
-@app.command(cls=Command)
-def run(
-    checkpoint: running.CheckpointOption,
-    file: QueryFile = None,
-    query: QueryText = None,
-    language: LanguageOption = None,
-    catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    sink: running.SinkOption = None,
-    old_sink: running.OldSinkOption = None,
-    until: Until = None,
-    start: Start = None,
-    since: beginning.SinceOption = None,
-    after: beginning.AfterOption = None,
-    on_change: beginning.OnChangeOption = beginning.OnQueryChange.refuse,
-    index: running.IndexOption = False,
-    once: Annotated[bool, typer.Option("--once", help="Take what is there, then stop.")] = False,
-    approximate_sums: running.ApproximateSumsOption = False,
-    allow_unbounded: Annotated[bool, typer.Option("--allow-unbounded", help="Run without a bound on state.")] = False,
-    master: running.MasterOption = None,
-    kernel: running.KernelOption = running.KernelUse.auto,
-    on_data_loss: running.DataLossOption = running.DataLoss.refuse,
-    log_format: running.LogFormatOption = running.LogFormat.auto,
-    quiet: Quiet = False,
-    strict: Strict = False,
-) -> None:
-    """Answer a query over live streams on Spark until you stop it; it resumes from its checkpoint."""
-    output.set_verbosity(quiet=quiet, strict=strict)
-    with use_json_lines(running.wants_json(log_format, once)), running.stop_on_signal() as stop:
-        stop.must_finish = once
-        loaded = load_checked(query_source(file, query, language), catalog, parameters)
-        recorded_start = running.checkpoint_start_tick(start, checkpoint)
-        first = recorded_start if recorded_start is not None else parse_tick(start, "--start", loaded) or 0
-        last = parse_tick(until, "--until", loaded)
-        running.refuse_options(loaded, {"--index": index, "--approximate-sums": approximate_sums})
-        options = running.run_options(
-            start=first,
-            until=last,
-            index=index,
-            approximate_sums=approximate_sums,
-            kernel=kernel.value,
-            sink=running.read_renamed(sink, old_sink, "--sink"),
-            checkpoint=checkpoint.absolute(),
-            once=once,
-            allow_unbounded=allow_unbounded,
-            on_data_loss=on_data_loss.value,
-        )
-        loaded.physical(start=first, index=index)
-        if on_change is beginning.OnQueryChange.show:
-            beginning.show_change(loaded, master, options)
-            return
-        begins = beginning.read_beginning(loaded, since, after, on_change, options.folder)
-        running.watch_and_report(running.start_run(loaded, master, options, begins), stop, loaded.semantics.flow)
-
-
+app.command(cls=Command)(run_query.run)
+app.command(cls=Command)(serve.serve)
+app.command("status", cls=Command)(status.show_status)
 app.command(cls=Command)(diff.diff)
 app.command(cls=Command)(repartition.repartition)
 app.command("state", cls=Command)(show.show_state)

@@ -49,13 +49,13 @@ class LanguageName(StrEnum):
     sparql = "sparql"
 
 
-_FILE_HELP = "The query, - for stdin; its ending names the language: .sneeql, .cql, .rq or .sparql."
+_FILE_HELP = "The query, - for stdin, or PROJECT:NAME; its ending names the language: .sneeql, .cql, .rq or .sparql."
 QueryFile = Annotated[Path | None, typer.Argument(metavar="FILE", help=_FILE_HELP, show_default=False)]
 QueryFiles = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="FILE",
-        help="Queries, and folders of queries; - for stdin. Endings name languages: .sneeql, .cql, .rq or .sparql.",
+        help="Queries, folders and projects; - for stdin. Endings name languages: .sneeql, .cql, .rq or .sparql.",
         show_default=False,
     ),
 ]
@@ -74,33 +74,33 @@ CatalogFile = Annotated[
         help="The catalog; default: catalog.yaml beside the query, or in this folder.",
     ),
 ]
-Parameters = Annotated[
+ParameterValues = Annotated[
     list[str] | None,
     typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="The value of a parameter of the query."),
 ]
-Without = Annotated[
+DisabledRules = Annotated[
     list[str] | None, typer.Option("--without", metavar="RULE", help="An optimizer rule to switch off, by name.")
 ]
-Until = Annotated[
+EndTime = Annotated[
     str | None,
     typer.Option(
         "--until", "-u", metavar="T", help="The last tick: a number, a time such as '10 min', now, or an instant."
     ),
 ]
-Start = Annotated[
+StartTime = Annotated[
     str | None,
     typer.Option("--start", "-s", metavar="T", help="The first tick, as --until; rows before it do not count."),
 ]
-Time = Annotated[
+TimeStyleOption = Annotated[
     TimeStyle | None,
     typer.Option(
         "--time", help="Times of the answer as instants or as ticks; default: instants if the catalog has an epoch."
     ),
 ]
-From = Annotated[
+FirstPrintedTick = Annotated[
     str | None,
     typer.Option("--from", metavar="T", help="Show the answer from this time on; earlier rows count all the same."),
 ]
-NoEmpty = Annotated[bool, typer.Option("--no-empty", help="Leave out empty windows.")]
+OmitEmptyWindows = Annotated[bool, typer.Option("--no-empty", help="Leave out empty windows.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks: only answers, warnings and errors.")]
-Strict = Annotated[bool, typer.Option("--strict", help="A warning fails the command: exit code 1.")]
+FailOnWarnings = Annotated[bool, typer.Option("--strict", help="A warning fails the command: exit code 1.")]

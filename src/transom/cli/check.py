@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from transom.cli import output
-from transom.cli.arguments import CatalogFile, LanguageOption, Parameters, QueryFiles, QueryText, Quiet, Strict
+from transom.cli.arguments import (
+    CatalogFile,
+    FailOnWarnings,
+    LanguageOption,
+    ParameterValues,
+    QueryFiles,
+    QueryText,
+    Quiet,
+)
 from transom.cli.errors import print_error
 from transom.cli.files import QuerySource, load_query, pause_garbage_collection, query_sources, write_text
 from transom.cli.options import load_checked, print_query_warnings, query_warnings
@@ -46,12 +54,12 @@ def check(
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
+    parameters: ParameterValues = None,
     format: Annotated[
         ReportFormat, typer.Option("--format", help="For people, for programs, or as annotations of GitHub.")
     ] = ReportFormat.text,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
     """Say whether queries are right, what they give, how much they must remember and which engines run them."""
     output.set_verbosity(quiet=quiet, strict=strict)
@@ -59,12 +67,16 @@ def check(
     if format is not ReportFormat.text:
         from transom.cli.printing.reports import print_report
 
-        raise SystemExit(print_report(sources, catalog, parameters, strict=strict, github=format == "github"))
+        raise SystemExit(
+            print_report(
+                sources, catalog, parameters, fail_on_warnings=strict, as_github_annotations=format == "github"
+            )
+        )
     totals = Totals()
     for source in sources:
         try:
             with pause_garbage_collection():
-                loaded = load_query(source, catalog, parameters=parameters)
+                loaded = load_query(source, catalog, name_value_pairs=parameters)
                 engines, count = str(loaded.engines), len(query_warnings(loaded))
         except TransomError as error:
             totals.add_error(source, error, len(sources))
@@ -95,12 +107,12 @@ class Totals:
         self.catalog_errors: set[str] = set()
 
     def add(self, outcome: str, exit_code: int = 0) -> None:
-        """Count a query with its outcome and exit code."""
+        """Count one more query with this `outcome`, and keep the highest exit code so far."""
         self.counts[outcome] += 1
         self.exit_code = max(self.exit_code, exit_code)
 
     def add_error(self, source: QuerySource, error: TransomError, queries: int) -> None:
-        """Count and print the error of one of several queries; the error of a command's only query is raised.
+        """Count and print the error of one of several queries; if the command has one (`queries` is 1), raise it.
 
         An error in a catalog that several queries share is printed once.
         """
@@ -131,10 +143,10 @@ def fmt(
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
+    parameters: ParameterValues = None,
     verify: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if a text would change.")] = False,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
     """Write queries in canonical form, into their files; comments stay. A query from stdin is written to stdout."""
     output.set_verbosity(quiet=quiet, strict=strict)

@@ -36,7 +36,7 @@ def collect(
     result = run(
         Catalog.load(catalog),
         extents or [],
-        flush_interval=parse_seconds(segment, "--segment"),
+        flush_seconds=parse_seconds(segment, "--segment"),
         seconds=None if length is None else parse_seconds(length, "--for"),
         notify=lambda text: say(text, err=True),
     )

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,14 @@ from transom.record import Record
 
 if TYPE_CHECKING:
     from transom.model.types import Value
+    from transom.project.project import ProjectQuery
     from transom.query import Query
 
 
 DATA_ENDINGS = frozenset(("csv", "jsonl", "ndjson", "parquet", "ais", "nmea", "gpx", "geojson", "geojsonl"))
 """The endings of files that hold rows, and no query."""
+PROJECT_FILE = "transom.toml"
+"""The name of a project file; `transom.project.project` has it, too, and loads more slowly."""
 STDIN, COMMAND_LINE = "<stdin>", "<query>"
 """The names of a query from stdin and of one from the command line, in messages."""
 
@@ -35,12 +38,16 @@ class MapColour(StrEnum):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class QuerySource(Record):
-    """A query to load: a file, or a `text` from stdin or the command line; messages call it by its `name`."""
+    """A query to load: a file, or a `text` from stdin or the command line; messages call it by its `name`.
+
+    A query of a project has its catalog and parameters from there.
+    """
 
     name: str
     file: Path | None = None
     text: str | None = None
     language: str | None = None
+    declared: ProjectQuery | None = field(default=None, compare=False)
 
     @property
     def catalog(self) -> Path:
@@ -96,15 +103,21 @@ def detect_language(text: str) -> str:
 
 
 def query_source(file: Path | None, text: str | None, language: str | None) -> QuerySource:
-    """Return the only query of a command, from `file` (stdin if it is `-`) or the `text` of `--query`."""
-    (source,) = query_sources([] if file is None else [file], text, language, folders=False)
-    return source
+    """Return the only query of a command, from `file` (stdin if it is `-`) or the `text` of `--query`.
+
+    UsageError for a project with several queries.
+    """
+    sources = query_sources([] if file is None else [file], text, language, folders=False)
+    if len(sources) > 1:
+        names = ", ".join(source.name for source in sources[:5]) + (", ..." if len(sources) > 5 else "")
+        raise UsageError(f"{file} has {len(sources)} queries", hint=f"name one: {names}")
+    return sources[0]
 
 
 def query_sources(
     files: Sequence[Path], text: str | None, language: str | None, *, folders: bool = True
 ) -> list[QuerySource]:
-    """Return the queries of a command, from files, stdin for `-`, folders, or the text of `--query`.
+    """Return the queries of a command: of files, of stdin for `-`, of `folders` if allowed, or the `text` of --query.
 
     A query that is named twice is loaded once. UsageError if there is no query at all.
     """
@@ -119,11 +132,39 @@ def query_sources(
         if str(file) == "-":
             if STDIN not in sources:
                 sources[STDIN] = QuerySource(STDIN, text=read_stdin(), language=language)
+        elif project_queries := _queries_of_project(file, language):
+            sources.update(project_queries)
         elif folders and file.is_dir():
             sources.update((str(path), QuerySource(str(path), path, language=language)) for path in queries_below(file))
         else:
             sources[str(file)] = QuerySource(str(file), file, language=language)
     return list(sources.values())
+
+
+def _queries_of_project(path: Path, language: str | None) -> dict[str, QuerySource]:
+    """Return the queries of a project by their names in messages; none if `path` means no project.
+
+    A path is the project file, its folder, or for one query either of them with `:NAME` behind it.
+    """
+    whole, colon, name = str(path).rpartition(":")
+    if path.name != PROJECT_FILE and not path.is_dir() and not (colon and not path.exists()):
+        return {}
+    from transom.project.project import find_project, read_project
+
+    if not path.exists() and colon and find_project(Path(whole)) is not None:
+        path = Path(whole)
+    else:
+        name = ""
+    if find_project(path) is None:
+        return {}
+    project = read_project(path)
+    if language is not None:
+        raise UsageError("--language is for one query", hint=f"write language = {language!r} in {project.file}")
+    if not project.queries:
+        raise UsageError(f"no query in {project.file}", hint='write [queries.busy] and below it file = "busy.cql"')
+    queries = [project.query(name)] if name else project.queries.values()
+    named = {f"{project.file}:{query.name}": query for query in queries}
+    return {shown: QuerySource(shown, query.file, declared=query) for shown, query in named.items()}
 
 
 def queries_below(folder: Path) -> list[Path]:
@@ -152,15 +193,18 @@ def read_stdin() -> str:
 
 
 def load_query(
-    source: QuerySource, catalog: Path | None, parameters: list[str] | None = None, without: list[str] | None = None
+    source: QuerySource,
+    catalog: Path | None,
+    name_value_pairs: list[str] | None = None,
+    disabled_rules: list[str] | None = None,
 ) -> Query[Any]:
-    """Compile a query against a catalog, by default the one beside the query's file.
+    """Compile a query with parameters NAME=VALUE, without `disabled_rules`; None as `catalog`: the one beside it.
 
-    `parameters` are texts NAME=VALUE, and `without` names optimizer rules to leave out. The compiler is imported here,
-    since `--help` does not need it.
+    `name_value_pairs` are texts NAME=VALUE, and `disabled_rules` names optimizer rules to leave out. The compiler is
+    imported here, since `--help` does not need it.
     """
     with pause_garbage_collection():
-        return _compile_source(source, catalog, parameters, without)
+        return _compile_source(source, catalog, name_value_pairs, disabled_rules)
 
 
 @contextmanager
@@ -176,12 +220,17 @@ def pause_garbage_collection() -> Iterator[None]:
 
 
 def _compile_source(
-    source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None
+    source: QuerySource, catalog: Path | None, name_value_pairs: list[str] | None, disabled_rules: list[str] | None
 ) -> Query[Any]:
-    """Compile a query against a catalog, as `load_query` does but without a pause of garbage collection."""
+    """Compile a query as `load_query` does, but without a pause of garbage collection."""
     from transom.catalog.catalog import Catalog
     from transom.compiler import compile
 
+    values = dict(map(parse_parameter, name_value_pairs or []))
+    warnings.simplefilter("ignore", QueryWarning)  # the commands print them
+    if source.declared is not None:
+        declared = source.declared if catalog is None else replace(source.declared, catalog=catalog)
+        return declared.compile(values, disabled_rules or ())
     text = source.read()
     language = source.language_of(text)
     catalog_file = catalog or source.catalog
@@ -191,13 +240,11 @@ def _compile_source(
             f"no catalog.yaml {beside}",
             hint="give one with --catalog, or draft one for your rows: transom init data.csv",
         )
-    values = dict(map(parse_parameter, parameters or []))
-    warnings.simplefilter("ignore", QueryWarning)  # the commands print them
     return compile(  # type: ignore[call-overload, no-any-return]
         text,
         Catalog.load(catalog_file),
         language=language,
-        without=without or (),
+        without=disabled_rules or (),
         name=source.name,
         parameters=values,
     )

@@ -17,7 +17,7 @@ from transom.model.run_time import parse_time
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from transom.model.view import View
+    from transom.model.view import PrintOptions
     from transom.query import Query
 
 _GRAPH_FORMATS = ("nq", "jsonld")
@@ -45,30 +45,32 @@ def parse_first_shown(text: str | None, query: Query[Any]) -> int:
     return max(0, query.catalog.calendar.first_tick_from(instant))
 
 
-def refuse_time_style(time: TimeStyle | None, form: str, *, is_folder: bool = False) -> None:
-    """Raise UsageError if `--time` is given for an output format `form` in which it cannot change the times.
+def refuse_time_style(time: TimeStyle | None, answer_format: str, *, is_folder: bool = False) -> None:
+    """Raise UsageError if `--time` is given but `answer_format` has fixed times; `is_folder`: a replay's into a folder.
 
-    `form` is a format of `simulate`, or with `is_folder` what a replay writes into a folder.
+    `answer_format` is a format of `simulate`, or with `is_folder` what a replay writes into a folder.
     """
-    if time is None or form == "json" or (not is_folder and form not in _GRAPH_FORMATS):
+    if time is None or answer_format == "json" or (not is_folder and answer_format not in _GRAPH_FORMATS):
         return
-    is_graph = form in _GRAPH_FORMATS
+    is_graph = answer_format in _GRAPH_FORMATS
     detail = (
         "names of graphs contain ticks" if is_graph else "files contain event times, the instants at which ticks end"
     )
-    raise UsageError(f"--time does not change {form} output", detail=detail, hint="leave out --time")
+    raise UsageError(f"--time does not change {answer_format} output", detail=detail, hint="leave out --time")
 
 
-def answer_view(query: Query[Any], time: TimeStyle | None, first: str | None = None, *, empty: bool = True) -> View:
-    """Choose how an answer is printed: its times, its first tick, and whether empty windows are shown.
+def answer_view(
+    query: Query[Any], time: TimeStyle | None, first_shown: str | None = None, *, show_empty_windows: bool = True
+) -> PrintOptions:
+    """Build print options: instants or ticks (`time` None: instants if there is an epoch), from `first_shown` on.
 
     The choices are those of `--time`, `--from` and `--no-empty`.
     """
-    from transom.model.view import View
+    from transom.model.view import PrintOptions
 
     calendar = query.catalog.calendar
     instants = calendar.has_epoch if time is None else time is TimeStyle.instant
-    return View(calendar if instants else None, parse_first_shown(first, query), empty)
+    return PrintOptions(calendar if instants else None, parse_first_shown(first_shown, query), show_empty_windows)
 
 
 @contextmanager
@@ -106,13 +108,16 @@ def print_query_warnings(query: Query[Any], *, err: bool = True) -> None:
 
 
 def load_checked(
-    source: QuerySource, catalog: Path | None, parameters: list[str] | None, without: list[str] | None = None
+    source: QuerySource,
+    catalog: Path | None,
+    name_value_pairs: list[str] | None,
+    disabled_rules: list[str] | None = None,
 ) -> Query[Any]:
-    """Compile a query and print its warnings; with `--strict`, raise QueryError if it has warnings.
+    """Compile a query with parameters NAME=VALUE and print its warnings; `--strict` turns them into QueryError.
 
     So the command fails before any data is read.
     """
-    query = load_query(source, catalog, parameters, without)
+    query = load_query(source, catalog, name_value_pairs, disabled_rules)
     print_query_warnings(query)
     if is_strict() and query_warnings(query):
         raise QueryError(STRICT_MESSAGE, source=query.name)

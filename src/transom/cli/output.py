@@ -50,13 +50,13 @@ def is_strict() -> bool:
 
 
 def warn(text: str, *, err: bool = True) -> None:
-    """Print a warning, on stderr if `err`, and count it for `--strict`."""
+    """Print a warning on stderr (stdout unless `err`), and count it for `--strict`."""
     _verbosity.warnings += 1
     say(text, "yellow", err=err)
 
 
 def remark(text: str, style: str = "", *, err: bool = False) -> None:
-    """Print a line that is no answer, warning or error, unless the command is quiet; `style` is a Rich style."""
+    """Print a line that is no answer, warning or error, on stdout (stderr if `err`), unless the command is quiet."""
     if not _verbosity.quiet:
         say(text, style, err=err)
 
@@ -69,7 +69,7 @@ def fail_on_warnings() -> None:
 
 
 def say(text: str, style: str = "", *, err: bool = False, json: bool = False) -> None:
-    """Print a text with control characters escaped (for JSON if `json`), in a Rich style, on stderr if `err`.
+    """Print a text on stdout (stderr if `err`) in a Rich style; control characters are escaped, as in JSON if `json`.
 
     Escapes are those of JSON if `json`. In JSON mode, a text on stderr is an event.
     """

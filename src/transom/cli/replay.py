@@ -12,17 +12,19 @@ import typer
 from transom.cli import output
 from transom.cli.arguments import (
     CatalogFile,
+    EndTime,
+    FailOnWarnings,
     LanguageOption,
-    Parameters,
+    ParameterValues,
     QueryFile,
+    QueryFiles,
     QueryText,
     Quiet,
-    Start,
-    Strict,
-    Time,
-    Until,
+    StartTime,
+    TimeStyleOption,
 )
-from transom.cli.files import query_source
+from transom.cli.check import Totals
+from transom.cli.files import query_source, query_sources
 from transom.cli.options import answer_view, load_checked, parse_tick, refuse_time_style, report_warnings
 from transom.cli.output import remark, say, warn
 from transom.cli.run import (
@@ -31,15 +33,14 @@ from transom.cli.run import (
     KernelUse,
     MasterOption,
     read_renamed,
-    refuse_options,
     start_session,
     status_message,
 )
-from transom.errors import UsageError
+from transom.errors import TransomError, UsageError
 
 if TYPE_CHECKING:
     from transom.model.balance import Balance
-    from transom.model.view import View
+    from transom.model.view import PrintOptions
     from transom.physical.nodes.windows import KernelMode
     from transom.query import Query
     from transom.runtime.sinks.sink import Sink
@@ -64,22 +65,24 @@ def replay(
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
+    parameters: ParameterValues = None,
     sink: SinkOption = None,
     old_sink: OldSinkOption = None,
-    until: Until = None,
-    start: Start = None,
-    time_unit: Time = None,
+    until: EndTime = None,
+    start: StartTime = None,
+    time_unit: TimeStyleOption = None,
     index: IndexOption = False,
     master: MasterOption = None,
     kernel: KernelOption = KernelUse.auto,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
-    """Answer a query over recorded data on Spark, as one batch; the answer is that of a live run without late rows."""
+    """Evaluate a query over recorded data on Spark, as one batch; the answer is a live run's without late rows."""
     output.set_verbosity(quiet=quiet, strict=strict)
     loaded = load_checked(query_source(file, query, language), catalog, parameters)
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
+    from transom.project.settings import refuse_options
+
     refuse_options(loaded, {"--index": index})
     target, view = read_renamed(sink, old_sink, "--out"), answer_view(loaded, time_unit)
     refuse_time_style(time_unit, target.partition(":")[0], is_folder=":" in target)
@@ -89,22 +92,22 @@ def replay(
 def replay_query(
     query: Query[Any],
     master: str | None,
-    out: str,
-    view: View,
+    sink_text: str,
+    view: PrintOptions,
     *,
     start: int,
     until: int | None,
     index: bool,
     kernel: KernelUse,
 ) -> None:
-    """Run a query on Spark as a batch from tick `start` to `until`, and print its rows or write them to `out`.
+    """Run a query on Spark as a batch; print its rows, numbered if `index`, or write them to a sink like `parquet:DIR`.
 
     The rows are numbered if `index` is True.
     """
     query.physical(user_sources=None)
-    form, _, folder = out.partition(":")
+    form, _, folder = sink_text.partition(":")
     needs_answer = form in query.semantics.folder_formats and bool(folder)
-    sink = replay_sink(f"jsonl:{folder}" if needs_answer else out)
+    sink = replay_sink(f"jsonl:{folder}" if needs_answer else sink_text)
     if needs_answer:
         query.semantics.check_format(form)
     spark = start_session(master)
@@ -147,11 +150,11 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
         stream.writelines(f"{line}\n" for line in lines)
 
 
-def replay_sink(out: str) -> Sink:
+def replay_sink(sink_text: str) -> Sink:
     """Parse the sink of a replay: the console or a new folder; raise UsageError for a server or an existing folder."""
     from transom.runtime.sinks.sink import Sink
 
-    sink = Sink.read(out)
+    sink = Sink.read(sink_text)
     if sink.address is not None:
         raise UsageError(f"{sink.kind} takes the answers of a live run", hint="a replay writes files")
     if sink.folder is not None and Path(sink.folder).exists():
@@ -160,36 +163,46 @@ def replay_sink(out: str) -> Sink:
 
 
 def verify(
-    file: QueryFile = None,
+    files: QueryFiles = None,
     query: QueryText = None,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
+    parameters: ParameterValues = None,
     splits: Annotated[
         str,
         typer.Option(
             metavar="LIST", help="How to cut the stream: rows per micro-batch, all, or uneven:SEED; several by commas."
         ),
     ] = "1,7,all",
-    until: Until = None,
-    start: Start = None,
+    until: EndTime = None,
+    start: StartTime = None,
     master: MasterOption = None,
     kernel: KernelOption = KernelUse.auto,
     quiet: Quiet = False,
-    strict: Strict = False,
+    strict: FailOnWarnings = False,
 ) -> None:
     """Compare the answers of simulate, of replay and of run over streams cut in several ways, on recorded data."""
     output.set_verbosity(quiet=quiet, strict=strict)
-    loaded = load_checked(query_source(file, query, language), catalog, parameters)
-    first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
-    if not verify_query(loaded, master, splits, start=first, until=last, kernel=kernel):
-        raise SystemExit(1)
+    sources = query_sources(files or [], query, language)
+    totals = Totals(("verified", "not verified"))
+    for source in sources:
+        if len(sources) > 1:
+            say(f"{source.name}:")
+        try:
+            loaded = load_checked(source, catalog, parameters)
+            first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)
+            agrees = verify_query(loaded, master, splits, start=first, until=last, kernel=kernel)
+        except TransomError as error:
+            totals.add_error(source, error, len(sources))
+        else:
+            totals.add("verified" if agrees else "not verified", 0 if agrees else 1)
+    totals.finish(len(sources))
 
 
 def verify_query(
     query: Query[Any], master: str | None, splits: str, *, start: int, until: int | None, kernel: KernelUse
 ) -> bool:
-    """Compare a query's answers on Spark with the reference engine; print the result, and return whether all agree.
+    """Compare answers on Spark, per split such as `1,7,all`, with the reference engine's; return whether all agree.
 
     They are a replay and runs over streams cut by `splits`, such as `1,7,all`.
     """
@@ -211,7 +224,7 @@ def verify_query(
             splits=split_texts,
             start=start,
             until=until,
-            watch=update_status,
+            on_step=update_status,
             kernel=use,
         )
         all_agree = report_checks(checks, job.results.part_name)
@@ -225,7 +238,7 @@ def verify_query(
 
 
 def report_checks(checks: Iterable[CheckResult], part_name: str) -> bool:
-    """Print each comparison of `verify` as soon as it is done; return whether all answers agree.
+    """Print each check of `verify` when it is done, with a count of `part_name` such as tuples; whether all agree.
 
     An answer has a number of `part_name`s.
     """

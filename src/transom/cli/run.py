@@ -26,13 +26,19 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from transom.algebra.state.bound import StateBound
+    from transom.project.settings import RunSettings
     from transom.query import Query
     from transom.runtime.beginning import Beginning
     from transom.runtime.options import RunOptions
     from transom.runtime.progress import Progress
     from transom.runtime.running import Running
 
-CheckpointOption = Annotated[Path, typer.Option("--checkpoint", "-k", metavar="DIR", help="Where to go on from later.")]
+CheckpointOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint", "-k", metavar="DIR", help="Where to go on from later; a query of a project has its own."
+    ),
+]
 SinkOption = Annotated[
     str | None,
     typer.Option(
@@ -91,7 +97,7 @@ ApproximateSumsOption = Annotated[
 
 
 def read_renamed(value: str | None, old_value: str | None, old_name: str) -> str:
-    """Return the sink of `--output` or, with a warning, of the option's old name; by default the console."""
+    """Return the sink of `--output` or, with a warning, the `old_value` of the renamed option; else the console."""
     if old_value is not None:
         if value is not None:
             raise UsageError(f"--output and {old_name} are the same option", hint=f"leave out {old_name}")
@@ -99,14 +105,17 @@ def read_renamed(value: str | None, old_value: str | None, old_name: str) -> str
     return value or old_value or "console"
 
 
-def start_session(master: str | None) -> Any:
-    """Start a Spark session on `master`, with a status line on terminals; raise UsageError without PySpark."""
+def start_session(master: str | None, settings: Mapping[str, str] | None = None) -> Any:
+    """Start a Spark session on `master` (None: the default), with a status line; UsageError without PySpark.
+
+    `settings` are further settings of a new session.
+    """
     try:
         from transom.runtime.session import get_session
     except ImportError as error:
         raise _spark_missing(error) from error
     with status_message("starting Spark"):
-        return get_session(master)
+        return get_session(master, settings=settings)
 
 
 def _spark_missing(error: ImportError) -> UsageError:
@@ -123,13 +132,6 @@ def wants_json(log_format: LogFormat, once: bool) -> bool:
     return log_format is LogFormat.json
 
 
-def checkpoint_start_tick(start: str | None, checkpoint: Path) -> int | None:
-    """Return a checkpoint's start tick if `--start` is `now`, so that a resumed run keeps it; else None."""
-    from transom.runtime.checkpoint.remembered import recorded_start
-
-    return recorded_start(checkpoint) if start == "now" else None
-
-
 @contextmanager
 def status_message(message: str) -> Iterator[Callable[[str], None]]:
     """Show a status line during a slow step, on a terminal only; yield the function that changes its text."""
@@ -142,19 +144,24 @@ def status_message(message: str) -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def run_options(**options: Any) -> RunOptions:
-    """Create RunOptions from keyword arguments; raise UsageError if PySpark is not installed."""
+def run_options(settings: RunSettings, query: Query[Any], checkpoint: Path) -> RunOptions:
+    """Return the RunOptions of a query with this checkpoint; raise UsageError if PySpark is not installed."""
+    require_spark()
+    return settings.options(query, checkpoint)
+
+
+def require_spark() -> None:
+    """Raise UsageError if PySpark, which the runtime needs, is not installed."""
     try:
-        from transom.runtime.options import RunOptions
+        import transom.runtime.options  # noqa: F401
     except ImportError as error:
         raise _spark_missing(error) from error
-    return RunOptions(**options)
 
 
 def start_run(
     query: Query[Any], master: str | None, options: RunOptions, beginning: Beginning | None = None
 ) -> Running:
-    """Start a query live on a Spark `master`, answering from `beginning` on; print warnings and the kernel used."""
+    """Start a query on a Spark master (None: default) from `beginning`; print warnings and the kernel used."""
     from transom.runtime.beginning import beginning_line, start_at
     from transom.runtime.start import start_query
 
@@ -175,13 +182,16 @@ def start_run(
     return running
 
 
-def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] = ("rows", "out")) -> None:
-    """Wait until a query ends or `stop` is requested, then print its totals; `flow` names its input and output.
+def watch_and_report(
+    running: Running, stop: StopRequest, input_output_names: tuple[str, str] = ("rows", "out")
+) -> None:
+    """Wait until a query ends or `stop` is requested; print its totals in and out, with words `input_output_names`.
 
-    `flow` are the words for its input and output. Raises Interrupted if the query was stopped and must finish.
+    `input_output_names` are the words for its input and output. Raises Interrupted if the query was stopped and must
+    finish.
     """
     progress, ended = watch_run(running, stop)
-    input_name, output_name = flow
+    input_name, output_name = input_output_names
     remark(
         f"{progress.rows_in:,} {input_name} in, {progress.rows_out:,} {output_name}, {progress.late_rows:,} late",
         err=True,
@@ -192,7 +202,7 @@ def watch_and_report(running: Running, stop: StopRequest, flow: tuple[str, str] 
 
 
 def print_balances(running: Running, progress: Progress) -> None:
-    """Print each source's counts of used, late and rejected rows, the rows that the sink refused, and the last tick."""
+    """Print each source's used, late and rejected rows, rows that the sink refused, and the last complete tick."""
     for source, balance in progress.sources.items():
         if balance.late or balance.rejected:
             say(f"{source}: {balance}", "yellow", err=True)
@@ -235,7 +245,7 @@ def warn_of_late_rows(progress: Progress) -> None:
 
 
 def print_closed_tick(running: Running) -> None:
-    """Print the last closed (finally answered) tick of a run with --once, unless --until sets the last tick."""
+    """Print the last tick whose answers are complete in a run with --once, unless --until sets the last tick."""
     if not running.job.options.once or running.job.options.until is not None:
         return
     tick = running.closed_tick()
@@ -247,7 +257,7 @@ def print_closed_tick(running: Running) -> None:
 
 
 def print_takeover(running: Running) -> None:
-    """Print that a run has taken over from another query, or that it has not caught up with that query yet."""
+    """Print that a run has replaced another running query, or that it has not caught up with that query yet."""
     from transom.runtime.upgrade.takeover import takeover_line
 
     line = takeover_line(running.job.options.folder)
@@ -374,11 +384,3 @@ def progress_table(progress: Progress, bound: StateBound) -> Table:
 def _lag_text(lag: float | None) -> str:
     """Describe how far the watermark lags behind the clock; empty before the first watermark."""
     return "" if lag is None else f"{lag:,.0f} s behind the wall clock"
-
-
-def refuse_options(query: Query[Any], options: Mapping[str, bool]) -> None:
-    """Raise UsageError if an option that is requested (True) is not supported for the query's language."""
-    for option, requested in options.items():
-        reason = query.semantics.refused.get(option)
-        if requested and reason is not None:
-            raise UsageError(f"{option} is not for SPARQL", detail=reason, hint=f"leave out {option}")

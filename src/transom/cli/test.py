@@ -11,7 +11,7 @@ import typer
 from transom.cli import output
 from transom.cli.arguments import Quiet
 from transom.cli.errors import print_error
-from transom.cli.files import write_text
+from transom.cli.files import PROJECT_FILE, write_text
 from transom.cli.output import remark, say
 from transom.cli.run import MasterOption, start_session, status_message
 from transom.errors import CaseError, TransomError, UsageError
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 def run_tests(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE", help="Files of test cases, and folders of NAME.test.yaml.", show_default=False),
+        typer.Argument(
+            metavar="FILE", help="Files of test cases, and projects or folders of NAME.test.yaml.", show_default=False
+        ),
     ] = None,
     spark: Annotated[bool, typer.Option("--spark", help="Run the queries on Spark.")] = False,
     master: MasterOption = None,
@@ -77,7 +79,7 @@ def read_files(paths: list[Path], select: str | None) -> tuple[dict[CaseFile, li
     from transom.testing.cases import ENDING, read_cases
 
     paths_to_read: dict[Path, None] = {}
-    for path in paths:
+    for path in map(folder_of_project, paths):
         below = files_below(path) if path.is_dir() else []
         if path.is_dir() and not below:
             raise UsageError(f"no test file in the folder {path}", hint=f"names of test files end in {ENDING}")
@@ -97,6 +99,11 @@ def read_files(paths: list[Path], select: str | None) -> tuple[dict[CaseFile, li
     if not read and not errors:
         raise UsageError(f"no case is selected by -k {select}", hint="give a part of the name of a case")
     return read, errors
+
+
+def folder_of_project(path: Path) -> Path:
+    """Return the folder of the project file that a path names, since its test files are there; else the path itself."""
+    return path.parent if path.name == PROJECT_FILE and path.is_file() else path
 
 
 def files_below(folder: Path) -> list[Path]:
@@ -134,10 +141,10 @@ def print_lines(lines: list[str]) -> None:
         say(f"  {line}", style)
 
 
-def print_totals(outcomes: list[Outcome], errors: int, started: float) -> None:
-    """Print how many cases passed and failed, and how long they took."""
+def print_totals(outcomes: list[Outcome], errors: int, monotonic_start: float) -> None:
+    """Print how many cases passed and failed, and the seconds since `monotonic_start`."""
     failed = sum(not outcome.passed for outcome in outcomes)
     parts = [f"{len(outcomes) - failed} passed", *([f"{failed} failed"] if failed else [])]
     parts += [f"{errors} {'file' if errors == 1 else 'files'} wrong"] if errors else []
     count = f"{len(outcomes)} {'case' if len(outcomes) == 1 else 'cases'}"
-    remark(f"{count}: {', '.join(parts)} ({time.perf_counter() - started:.1f} s)")
+    remark(f"{count}: {', '.join(parts)} ({time.perf_counter() - monotonic_start:.1f} s)")

@@ -27,19 +27,19 @@ class ClockWatch:
     """
 
     def __init__(
-        self, extent: Extent, log: LogWriter, calendar: Calendar, counts: Counter[str], *, usual_lead: int = 0
+        self, extent: Extent, log: LogWriter, calendar: Calendar, counts: Counter[str], *, allowed_lead_ticks: int = 0
     ) -> None:
-        """Watch whether a log is over `usual_lead` ticks ahead of the clock; gaps in the data are added to `counts`."""
+        """Watch whether `log` is over `allowed_lead_ticks` ahead of the clock; count the gaps it logs in `counts`."""
         self.extent = extent
         self.log = log
         self.calendar = calendar
         self.counts = counts
-        self.usual_lead = usual_lead
+        self.usual_lead = allowed_lead_ticks
         self._gap_logged = False
         self._first_lead = 0
 
     def lead(self, moment: datetime) -> int:
-        """Return by how many ticks the log's latest tick is ahead of the time `moment`; 0 up to `usual_lead`."""
+        """Return how many ticks the log's latest tick is ahead of the time `moment`; 0 within the allowed lead."""
         ahead = self.log.latest - self.calendar.tick_of(moment)
         excess = ahead if self.log.latest >= 0 and ahead > self.usual_lead else 0
         self._first_lead = (self._first_lead or excess) if excess else 0

@@ -39,7 +39,7 @@ class Feed:
         reader: MessageReader,
         clock: Callable[[], datetime] = now,
     ) -> None:
-        """Create the queue that takes messages, decoded by `reader`, to the log of a pushed extent.
+        """Create the queue of messages, decoded by `reader`, for the log of a pushed extent; `clock` returns the time.
 
         `clock` returns the current time.
         """
@@ -62,24 +62,23 @@ class Feed:
     def enqueue(
         self,
         raw: bytes,
-        envelope: Mapping[str, object] | RejectError,
-        origin: str,
-        token: str | None,
+        attributes_outside_payload: Mapping[str, object] | RejectError,
+        sender: str,
+        message_id: str | None,
         on_logged: Callable[[], None] | None = None,
     ) -> RejectError | None:
-        """Queue a message for the log; return why it was rejected, or None; `token` identifies a message sent again.
+        """Queue a message for the log; return why it is rejected, or None; `on_logged` is called once it is in the log.
 
-        `envelope` has the attributes outside the payload, or the reason why they are invalid. `on_logged` is called
-        when the message is in the log. A message without it, which nobody would redeliver, is dropped if the queue is
-        full.
-        If only some of its rows are rejected, the first reason counts. `origin` names the sender in the log; `token`
-        identifies the message if it is sent again.
+        `attributes_outside_payload` has the attributes outside the payload, or the reason why they are invalid.
+        `on_logged` is called when the message is in the log. A message without it, which nobody would redeliver, is
+        dropped if the queue is full. If only some of its rows are rejected, the first reason counts. `sender` names the
+        sender in the log; `message_id` identifies the message if it is sent again.
         """
         arrival = self.clock()
         try:
-            if isinstance(envelope, RejectError):
-                raise envelope
-            rows = self.reader.rows(raw, envelope, arrival)
+            if isinstance(attributes_outside_payload, RejectError):
+                raise attributes_outside_payload
+            rows = self.reader.rows(raw, attributes_outside_payload, arrival)
         except RejectError as rejection:
             decoded: list[DecodedRow] | RejectError = rejection
         else:
@@ -90,20 +89,25 @@ class Feed:
                 return None
             self._bytes += len(raw)
             self._read += 1 if isinstance(decoded, RejectError) else len(decoded)
-            first_rejection = self._queue_records(decoded, raw, origin, token, arrival)
+            first_rejection = self._queue_records(decoded, raw, sender, message_id, arrival)
             if on_logged is not None:
                 self._on_logged.append(on_logged)
         return first_rejection
 
     def _queue_records(
-        self, decoded: list[DecodedRow] | RejectError, raw: bytes, origin: str, token: str | None, arrival: datetime
+        self,
+        decoded: list[DecodedRow] | RejectError,
+        raw: bytes,
+        sender: str,
+        message_id: str | None,
+        arrival: datetime,
     ) -> RejectError | None:
         """Queue a message's rows, or its rejection, for the log; return the first rejection, None without one.
 
-        `token` identifies the message `raw`, which comes from the sender `origin`.
+        `message_id` identifies the message `raw`, which comes from the sender `sender`.
         """
         if isinstance(decoded, RejectError):
-            self._entries.append(_rejected_record(decoded, None, raw, origin, token, arrival))
+            self._entries.append(_rejected_record(decoded, None, raw, sender, message_id, arrival))
             return decoded
         first_rejection: RejectError | None = None
         current_tick = self.calendar.tick_of(arrival)
@@ -113,11 +117,11 @@ class Feed:
             else:
                 rejection = self._tick_problem(tick, current_tick)
                 if rejection is not None:
-                    self._entries.append(_rejected_record(rejection, tick, raw, origin, token, arrival))
+                    self._entries.append(_rejected_record(rejection, tick, raw, sender, message_id, arrival))
                     first_rejection = first_rejection or rejection
                     continue
             self._latest = max(self._latest, tick)
-            self._entries.append(LogRecord(LogRecordKind.ROW, tick, arrival, row, origin, token))
+            self._entries.append(LogRecord(LogRecordKind.ROW, tick, arrival, row, sender, message_id))
         return first_rejection
 
     def _tick_problem(self, tick: int, current_tick: int) -> RejectError | None:
@@ -179,7 +183,7 @@ class Feed:
             on_logged()
 
     def _heartbeat(self) -> None:
-        """Queue a heartbeat, which advances event time in the log, if time has advanced but no row arrived (E12).
+        """Queue a heartbeat, which advances event time in the log, if time has advanced but no row arrived.
 
         If rows carry no time, time advances with the clock. Otherwise it follows the clock by `idle_after`, if that is
         set.
@@ -196,13 +200,13 @@ class Feed:
 
 
 def _rejected_record(
-    rejection: RejectError, tick: int | None, raw: bytes, origin: str, token: str | None, arrival: datetime
+    rejection: RejectError, tick: int | None, raw: bytes, sender: str, message_id: str | None, arrival: datetime
 ) -> LogRecord:
-    """Build the dead letter of message `raw`; `tick` is None if it was not decoded; `token` identifies the message.
+    """Build the dead letter of message `raw`; `tick` is None if it was not decoded, `message_id` if it has none.
 
-    `token` identifies the message `raw`, which comes from the sender `origin`.
+    `message_id` identifies the message `raw`, which comes from the sender `sender`.
     """
     detail = rejection.detail[:1000]
     return LogRecord(
-        LogRecordKind.DEAD, tick, arrival, None, origin, token, raw[:MAX_MESSAGE_BYTES], rejection.reason, detail
+        LogRecordKind.DEAD, tick, arrival, None, sender, message_id, raw[:MAX_MESSAGE_BYTES], rejection.reason, detail
     )

@@ -35,20 +35,20 @@ class Health:
         self._report(one_line(error))
 
     def fence(self, error: Fenced) -> None:
-        """Record that a newer collector has taken over the log of the extent, and call `notify`."""
+        """Record that a newer collector has taken the next epoch of the extent's log, and call `notify`."""
         self.fenced = error
         self.fail(error)
 
-    def report(self, problem: str | None, resolved: str = "goes on") -> None:
+    def report(self, problem: str | None, message_when_resolved: str = "goes on") -> None:
         """Record that the log is writable and the source has a `problem` (None: none); notify only of changes."""
         self.failed = False
-        self._report(problem, resolved)
+        self._report(problem, message_when_resolved)
 
-    def _report(self, problem: str | None, resolved: str = "") -> None:
-        """Call `notify` once for a new or changed problem, or with the text `resolved` when it is over."""
+    def _report(self, problem: str | None, message_when_resolved: str = "") -> None:
+        """Call `notify` once for a new or changed problem, or with `message_when_resolved` when it is over."""
         if problem != self._problem:
             self._problem = problem
-            self._notify(f"{self.name}: {problem or resolved}")
+            self._notify(f"{self.name}: {problem or message_when_resolved}")
 
 
 def one_line(error: TransomError) -> str:

@@ -64,22 +64,22 @@ class Poller:
         log: LogWriter,
         calendar: Calendar,
         connections: Sequence[DeviceConnection],
-        deadline: float,
+        deadline_seconds: float,
         clock: Callable[[], datetime] = now,
     ) -> None:
-        """Create the poller that reads a sensed extent's devices over `connections` and writes rows to `log`.
+        """Create the poller that reads devices over `connections`, each in `deadline_seconds`, into rows in `log`.
 
-        A connection has `deadline` seconds to read its devices.
+        A connection has `deadline_seconds` seconds to read its devices.
         """
         self.extent = extent
         self.log = log
         self.calendar = calendar
         self.connections = connections
-        self.deadline = deadline
+        self.deadline = deadline_seconds
         self.clock = clock
         self.every = extent.every or 1
         self.counts: Counter[str] = Counter()
-        self._watch = ClockWatch(extent, log, calendar, self.counts, usual_lead=self.every)
+        self._watch = ClockWatch(extent, log, calendar, self.counts, allowed_lead_ticks=self.every)
         self._failures = [0] * len(connections)
         self._skips_left = [0] * len(connections)
         self._refusals: dict[int, str] = {}
@@ -129,7 +129,7 @@ class Poller:
         self._failures = [0] * len(self.connections)
 
     async def acquire(self, tick: int, last_tick: int | None) -> None:
-        """Poll all devices for one tick and log the results; ticks missed since `last_tick` are logged as a gap.
+        """Poll all devices for `tick` and log the results; ticks missed since `last_tick` (None: empty log) are a gap.
 
         `last_tick` is the latest tick in the log, None if it is empty; ticks missed since then are logged as a gap.
         """
@@ -201,7 +201,7 @@ class Poller:
             self._skips_left[index] = min(2**excess_failures, MAX_BACKOFF)
 
     def _note_refusal(self, index: int, error: Exception, detail: str) -> None:
-        """If a device's `error` refuses the credentials, show `detail` for connection `index` until it answers."""
+        """Note `detail` for connection `index` if `error` is a refused login or certificate; success removes it."""
         if _is_refusal(error):
             self._refusals[index] = f"{self.connections[index].devices[0].address}: {detail}"
 

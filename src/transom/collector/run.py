@@ -51,15 +51,15 @@ def collect(
     catalog: Catalog,
     names: Sequence[str],
     *,
-    flush_interval: float,
+    flush_seconds: float,
     seconds: float | None = None,
     notify: Notify = print,
 ) -> CollectionResult:
-    """Collect rows of sources and tables into logs for `seconds` or until a signal; return counts and failures.
+    """Collect rows into logs, written every `flush_seconds`, for `seconds` (None: no end) or until a signal.
 
-    All extents are collected if `names` is empty. `flush_interval` is the seconds between two writes to a log.
+    All extents are collected if `names` is empty. `flush_seconds` is the seconds between two writes to a log.
     """
-    return asyncio.run(_collect(catalog, select_extents(catalog, names), flush_interval, seconds, notify))
+    return asyncio.run(_collect(catalog, select_extents(catalog, names), flush_seconds, seconds, notify))
 
 
 class CollectionResult(NamedTuple):
@@ -71,11 +71,11 @@ class CollectionResult(NamedTuple):
 
 
 async def _collect(
-    catalog: Catalog, extents: Sequence[Extent], flush_interval: float, seconds: float | None, notify: Notify
+    catalog: Catalog, extents: Sequence[Extent], flush_seconds: float, seconds: float | None, notify: Notify
 ) -> CollectionResult:
     """Collect rows of extents until `seconds` have passed or a signal arrives; return counts and failures.
 
-    Pushed rows are written to the log every `flush_interval` seconds.
+    Pushed rows are written to the log every `flush_seconds` seconds.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -93,7 +93,7 @@ async def _collect(
             """Open the log of an extent, and create the service (such as a poller) that writes it."""
             source = extent.source
             assert isinstance(source, SOURCES)  # noqa: S101 - select_extents checks it
-            log = open_log(source.log, catalog.folder, extent, segment_interval=min(flush_interval, 0.1))
+            log = open_log(source.log, catalog.folder, extent, segment_interval_seconds=min(flush_seconds, 0.1))
             try:
                 service = _create_service(extent, source, log, catalog.calendar, receivers)
             except BaseException:
@@ -116,7 +116,7 @@ async def _collect(
                     health_of[extent.name].fail(error)
                     return
                 else:
-                    await _serve(service, flush_interval, stop, health_of[extent.name])
+                    await _serve(service, flush_seconds, stop, health_of[extent.name])
                     return
 
         services: dict[str, ExtentService] = {}
@@ -131,7 +131,7 @@ async def _collect(
                 health_of[extent.name].fail(error)
         await _start_services(list(services.values()), notify)
         tasks = [
-            asyncio.create_task(_serve(service, flush_interval, stop, health_of[name]))
+            asyncio.create_task(_serve(service, flush_seconds, stop, health_of[name]))
             for name, service in services.items()
         ]
         tasks += [asyncio.create_task(serve_when_openable(extent)) for extent in unopened]
@@ -150,11 +150,11 @@ async def _collect(
 
 
 def _create_service(
-    extent: Extent, source: CollectedSource, log: LogWriter, calendar: Calendar, receivers: int
+    extent: Extent, source: CollectedSource, log: LogWriter, calendar: Calendar, http_server_count: int
 ) -> ExtentService:
-    """Create the service that reads a source into a log, such as a device poller; it does not connect yet.
+    """Create the service that reads a source into a log, such as a poller or one of `http_server_count` servers.
 
-    The HTTP servers, `receivers` in number, share the limit of open files.
+    The HTTP servers, `http_server_count` in number, share the limit of open files.
     """
     connections: Sequence[DeviceConnection]
     match source:
@@ -172,7 +172,7 @@ def _create_service(
             )
         case HttpPush(fields=fields, time=time):
             reader = MessageReader(extent, calendar, fields, time, Payload.JSON)
-            return HttpReceiver(source, Feed(extent, log, calendar, reader), receivers)
+            return HttpReceiver(source, Feed(extent, log, calendar, reader), http_server_count)
         case _:
             assert_never(source)
     return Poller(extent, log, calendar, connections, source.deadline / 1e6)
@@ -190,10 +190,10 @@ async def _start_services(services: Sequence[ExtentService], notify: Notify) -> 
             service.start()
 
 
-async def _serve(service: ExtentService, flush_interval: float, stop: asyncio.Event, health: Health) -> None:
-    """Run an extent's service until `stop` is set; problems are reported to `health`.
+async def _serve(service: ExtentService, flush_seconds: float, stop: asyncio.Event, health: Health) -> None:
+    """Run an extent's service until `stop` is set; pushed rows are written every `flush_seconds`.
 
-    Pushed rows are written every `flush_interval` seconds.
+    Pushed rows are written every `flush_seconds` seconds.
     """
     try:
         match service:
@@ -201,12 +201,12 @@ async def _serve(service: ExtentService, flush_interval: float, stop: asyncio.Ev
                 await service.run(stop, health)
             case MqttSubscriber():
                 try:
-                    await _flush_periodically(service.feed, service, flush_interval, stop, health)
+                    await _flush_periodically(service.feed, service, flush_seconds, stop, health)
                 finally:
                     service.stop()
             case HttpReceiver():
                 try:
-                    await _flush_periodically(service.feed, service, flush_interval, stop, health)
+                    await _flush_periodically(service.feed, service, flush_seconds, stop, health)
                 finally:
                     await service.stop()
             case _:
@@ -230,14 +230,14 @@ def _counts(service: ExtentService | None) -> Counter[str]:
 
 
 async def _flush_periodically(
-    feed: Feed, source: MqttSubscriber | HttpReceiver, interval: float, stop: asyncio.Event, health: Health
+    feed: Feed, source: MqttSubscriber | HttpReceiver, flush_seconds: float, stop: asyncio.Event, health: Health
 ) -> None:
-    """Write queued messages to the log every `interval` seconds until `stop` is set, then once more.
+    """Write queued messages to the log every `flush_seconds` seconds until `stop` is set, then once more.
 
     A broken connection or log is reported to `health`.
     """
     while True:
-        stopping = await wait_for_stop(stop, RETRY if health.failed else interval)
+        stopping = await wait_for_stop(stop, RETRY if health.failed else flush_seconds)
         resolved = "goes on" if health.failed else "connected"
         try:
             await asyncio.to_thread(feed.flush)

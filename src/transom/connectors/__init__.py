@@ -23,14 +23,15 @@ __all__ = ["elements", "open_stream", "open_table", "versions"]
 def open_stream(
     extent: Extent,
     calendar: Calendar,
-    folder: Path | None = None,
+    catalog_folder: Path | None = None,
     until: int | None = None,
     rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """Read a stream's rows from its source, up to tick `until` (None: all); an RDF stream is always read to its end.
+    """Read a stream's rows up to tick `until` (None: all; RDF: always all); add rejected messages to `rejected`.
 
-    Relative paths start from `folder`, that of the catalog. Invalid RDF messages, and rows that the source rejects, are
-    added to `rejected`. UsageError if the extent has no source, is stored, or is generated without `until`.
+    Relative paths start from `catalog_folder`, that of the catalog. Invalid RDF messages, and rows that the source
+    rejects, are added to `rejected`. UsageError if the extent has no source, is stored, or is generated without
+    `until`.
     """
     match extent.source:
         case None:
@@ -38,11 +39,11 @@ def open_stream(
         case Files(format=Format.STATEMENTS) as source if extent.is_stream:
             from transom.connectors.files.statements import read_statements
 
-            return read_statements(extent, source, calendar, folder, [] if rejected is None else rejected)
+            return read_statements(extent, source, calendar, catalog_folder, [] if rejected is None else rejected)
         case Files() as source if extent.kind is not ExtentKind.STORED:
             from transom.connectors.files.read import read_elements
 
-            return read_elements(extent, source, calendar, folder, until, rejected)
+            return read_elements(extent, source, calendar, catalog_folder, until, rejected)
         case Generator() as source if extent.kind is not ExtentKind.STORED:
             if until is None:
                 raise UsageError(
@@ -55,7 +56,7 @@ def open_stream(
         case Modbus(log=log) | OpcUa(log=log) | HttpPoll(log=log) | HttpPush(log=log) | Mqtt(log=log):
             from transom.connectors.log.read import read_log
 
-            return read_log(extent, log, folder, until)
+            return read_log(extent, log, catalog_folder, until)
         case Kafka() as source:
             from transom.connectors.kafka.read import read_topic
 
@@ -67,11 +68,11 @@ def open_stream(
 
 
 def open_table(
-    extent: Extent, calendar: Calendar, folder: Path | None = None, until: int | None = None
+    extent: Extent, calendar: Calendar, catalog_folder: Path | None = None, until: int | None = None
 ) -> list[TableVersion]:
     """Read the versions of a stored table or graph up to tick `until` (None: all) from its source.
 
-    Relative paths start from `folder`. UsageError for a stream.
+    Relative paths start from `catalog_folder`. UsageError for a stream.
     """
     match extent.source:
         case None:
@@ -79,15 +80,15 @@ def open_table(
         case Files(format=Format.STATEMENTS) as source if extent.kind is ExtentKind.STORED:
             from transom.connectors.files.statements import read_graph
 
-            return read_graph(extent, source, folder)
+            return read_graph(extent, source, catalog_folder)
         case (Files() | FileVersions()) as source if extent.kind is ExtentKind.STORED:
             from transom.connectors.files.read import read_versions
 
-            return read_versions(extent, source, calendar, folder, until)
+            return read_versions(extent, source, calendar, catalog_folder, until)
         case Postgres(log=log):
             from transom.connectors.log.read import read_changes
 
-            return read_changes(extent, log, folder, until)
+            return read_changes(extent, log, catalog_folder, until)
         case Table(versions=declared) if extent.kind is ExtentKind.STORED:
             return ordered_versions(declared, until)
         case (

@@ -28,16 +28,19 @@ def gather_composed_inputs(
     until: int | None = None,
     *,
     start: int = 0,
-    watch: Callable[[str], None] | None = None,
-    now: datetime | None = None,
+    report_progress: Callable[[str], None] | None = None,
+    result_of_now: datetime | None = None,
 ) -> Inputs:
-    """Gather the inputs of a plan that reads answers of other queries, which are evaluated for the ticks of the run.
+    """Gather a run's inputs for ticks `start` to `until`, evaluating inner queries; `result_of_now`: value of NOW().
 
-    The run is from tick `start` to `until`. `now` is the result of NOW(); `watch` gets progress lines.
+    The run is from tick `start` to `until`. `result_of_now` is the result of NOW(); `report_progress` gets progress
+    lines.
     """
     rows_by_name = user_inputs if isinstance(user_inputs, Mapping) else {}
     extents = [catalog.sources[name] for name in sources_of(plan, rows_by_name)]
-    inputs = gather_inputs(extents, catalog, user_inputs, until, start=start, watch=watch, now=now)
+    inputs = gather_inputs(
+        extents, catalog, user_inputs, until, start=start, report_progress=report_progress, result_of_now=result_of_now
+    )
     inner = {name: op for name, op in composed_sources(plan).items() if name not in rows_by_name}
     return _with_answers(inner, catalog, replace(inputs, ends=True))
 

@@ -16,7 +16,7 @@ def with_cells(frame: DataFrame, delimiter: str = ",") -> DataFrame:
     last = F.size("parts") - 1
 
     def is_valid_part(part: Column, index: Column) -> Column:
-        """Build the condition that part `index` of a CSV line split at quotes (odd: quoted text) is valid.
+        """Build the condition that part `index` of a CSV line, split at quotes, is valid; odd parts are quoted text.
 
         `index` is the number of the part, from 0; parts with an odd number are quoted text.
         """
@@ -26,7 +26,7 @@ def with_cells(frame: DataFrame, delimiter: str = ",") -> DataFrame:
         return (index % 2 == 1) | doubled | (closed & opens)
 
     def unquote(part: Column, index: Column) -> Column:
-        """Return part number `index` of a CSV line split at quotes; unquoted delimiters become CELL_SEPARATOR."""
+        """Unquote part `index` of a CSV line split at quotes (odd: quoted); other delimiters become CELL_SEPARATOR."""
         doubled = (part == "") & (index > 0) & (index < last)
         return F.when(index % 2 == 1, part).when(doubled, F.lit('"')).otherwise(_mark_cells(part, index == 0, mark))
 
@@ -41,10 +41,10 @@ def with_cells(frame: DataFrame, delimiter: str = ",") -> DataFrame:
     return split.select("*", F.when(is_csv, F.split(marked_line, CELL_SEPARATOR, -1)).alias("cells"))
 
 
-def _mark_cells(part: Column, first: Column, mark: str) -> Column:
-    """Replace the delimiters in an unquoted part of a CSV line, and blanks after them, by CELL_SEPARATOR.
+def _mark_cells(part: Column, is_first_part: Column, delimiter_pattern: str) -> Column:
+    """Replace delimiters (a regex) in an unquoted part of a CSV line by CELL_SEPARATOR; `is_first_part` trims its left.
 
-    If `first`, leading blanks are dropped. `mark` is the delimiter as a regular expression.
+    If `is_first_part`, leading blanks are dropped. `delimiter_pattern` is the delimiter as a regular expression.
     """
-    begun = F.when(first, F.regexp_replace(part, "^ +", "")).otherwise(part)
-    return F.regexp_replace(begun, f"{mark} *", CELL_SEPARATOR)
+    begun = F.when(is_first_part, F.regexp_replace(part, "^ +", "")).otherwise(part)
+    return F.regexp_replace(begun, f"{delimiter_pattern} *", CELL_SEPARATOR)

@@ -117,10 +117,10 @@ def _this_process() -> dict[str, object]:
     return {"host": socket.gethostname(), "process": os.getpid(), "since": datetime.now(UTC).isoformat("T", "seconds")}
 
 
-def _owner(epoch: Path) -> str:
-    """Return text on the process that has taken an epoch (fencing token), for messages; empty if unknown."""
+def _owner(epoch_folder: Path) -> str:
+    """Describe the process that owns an epoch (a writer's fencing token), for messages; empty if unknown."""
     try:
-        owner = json.loads((epoch / _OWNER).read_bytes())
+        owner = json.loads((epoch_folder / _OWNER).read_bytes())
         return f" of process {owner['process']} on {owner['host']} since {owner['since']}"
     except (OSError, ValueError, KeyError, TypeError):
         return ""

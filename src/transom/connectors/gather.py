@@ -28,15 +28,15 @@ def gather_inputs(
     until: int | None = None,
     *,
     start: int = 0,
-    watch: Callable[[str], None] | None = None,
-    now: datetime | None = None,
+    report_progress: Callable[[str], None] | None = None,
+    result_of_now: datetime | None = None,
 ) -> Inputs:
-    """Gather the inputs of a run: rows from the caller or, where there are none, from the sources in the catalog.
+    """Gather inputs for ticks `start` to `until` (None: end of data) from caller or catalog; `result_of_now`: NOW().
 
-    The run is from tick `start` to `until`; without `until`, the inputs end at the last tick of any source. `watch`
-    gets progress lines.
+    The run is from tick `start` to `until`; without `until`, the inputs end at the last tick of any source.
+    `report_progress` gets progress lines.
     """
-    notify = watch or (lambda _: None)
+    notify = report_progress or (lambda _: None)
     rows_of = _user_rows(user_inputs, extents, catalog)
     check_span(start, until)
     streams: dict[str, list[Element]] = {}
@@ -65,7 +65,7 @@ def gather_inputs(
         last = [e[-1].tick for e in streams.values() if e] + [v[-1].tick for v in tables.values() if v]
         until = max([start, *last])
     ends = any(not extent.holds_statements for extent in extents)
-    moment = Literal((now or datetime.now(UTC)).isoformat().replace("+00:00", "Z"), DATE_TIME)
+    moment = Literal((result_of_now or datetime.now(UTC)).isoformat().replace("+00:00", "Z"), DATE_TIME)
 
     reports, rejections = _Reports(notify, until), Rejections()
     return Inputs(

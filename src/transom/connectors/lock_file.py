@@ -19,10 +19,10 @@ _STATE, _START = 0, 19
 class LockHeld(Exception):
     """Another process holds the lock; `process` is its number, empty if unknown."""
 
-    def __init__(self, process: str) -> None:
+    def __init__(self, process_id: str) -> None:
         """Create the error with the id of the process that holds the lock; an empty text if it is unknown."""
-        super().__init__(process)
-        self.process = process
+        super().__init__(process_id)
+        self.process = process_id
 
 
 def acquire_lock(file: Path) -> int:
@@ -71,17 +71,17 @@ def _this_process() -> str:
 
 
 def _is_stopped(holder: str) -> bool:
-    """Whether the process that a lock file names is stopped by a signal; False where the system does not say."""
+    """Whether the process that a lock file's text `holder` names is stopped by a signal; False if unknown."""
     process, _, start = holder.partition(" ")
     fields = _process_fields(process)
     return bool(fields) and fields[_START] == start and fields[_STATE] in ("T", "t")
 
 
-def _process_fields(process: str) -> list[str]:
-    """Return the fields of `/proc/PID/stat` after the name of the process; empty if there is no such process."""
-    if not process.isdecimal():
+def _process_fields(process_id: str) -> list[str]:
+    """Return the fields of `/proc/PID/stat` after the process's name; empty if there is no such process."""
+    if not process_id.isdecimal():
         return []
     try:
-        return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        return Path(f"/proc/{process_id}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
         return []

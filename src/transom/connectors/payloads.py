@@ -53,22 +53,22 @@ class MessageReader:
         extent: Extent,
         calendar: Calendar,
         fields: Sequence[tuple[str, str]],
-        time: str | None,
+        time_path: str | None,
         payload: Payload,
         columns: Sequence[str] = (),
     ) -> None:
-        """Create a decoder of messages of format `payload`; `fields` are pairs (attribute, path in a message).
+        """Create a decoder of `payload` messages; `fields`: (attribute, path); `time_path` None: time of arrival.
 
-        `payload` is their format, `fields` are pairs of attribute and path, `time` is the path of the time, and
-        `columns` are the columns of CSV. Without a `time`, a message's arrival time applies.
+        `payload` is their format, `fields` are pairs of attribute and path, `time_path` is the path of the time, and
+        `columns` are the columns of CSV. Without a `time_path`, a message's arrival time applies.
         """
         self.extent = extent
         self.calendar = calendar
         self.fields = dict(fields)
-        self.time = time
+        self.time = time_path
         self.payload = payload
         self.columns = columns
-        self.timed = time is not None or payload is Payload.SENML
+        self.timed = time_path is not None or payload is Payload.SENML
 
     def rows(self, raw: bytes, envelope: Mapping[str, object], now: datetime) -> list[DecodedRow]:
         """Decode a message that arrived at `now` into rows; `envelope` has the attributes from outside the payload.
@@ -142,7 +142,7 @@ class MessageReader:
         read: Callable[[object, Type], Value],
         text_names: Mapping[str, object] = {},
     ) -> Row:
-        """Convert values to a row with `read`, or from text if in `text_names`; RejectError if one is unfit.
+        """Convert values to a row: with `read` or, for names in `text_names`, as text; RejectError if one is unfit.
 
         Values are converted with `read`, or from text if the attribute is in `text_names`.
         """

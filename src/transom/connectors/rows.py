@@ -41,7 +41,7 @@ class SourceRow(NamedTuple):
 
 
 def elements(extent: Extent, rows: Iterable[AnyRow], calendar: Calendar, until: int | None = None) -> list[Element]:
-    """Convert the caller's rows to a stream, ordered by tick and numbered from 1, up to tick `until`.
+    """Convert the caller's rows to a stream, ordered by tick and numbered from 1, up to tick `until` (None: all).
 
     A row is a mapping with a key `tick`, or a sequence that starts with the tick. A tick is an integer, a datetime or
     ISO 8601 text. DataError names the first invalid row.
@@ -63,7 +63,7 @@ def checked_rows(extent: Extent, rows: Iterable[AnyRow]) -> Iterable[AnyRow]:
 def versions(
     extent: Extent, rows: Iterable[AnyRow] | Mapping[int, Iterable[AnyRow]], until: int | None = None
 ) -> list[TableVersion]:
-    """Convert the caller's rows to table versions: one per tick of a mapping, or a single one from tick 0.
+    """Convert the caller's rows to table versions: one per tick of a mapping (up to `until`), or one from tick 0.
 
     Versions after tick `until` are dropped.
     """
@@ -81,7 +81,7 @@ def versions(
 
 
 def ordered_elements(extent: Extent, source_rows: Iterable[SourceRow], until: int | None) -> list[Element]:
-    """Sort a stream's rows by tick and number them, up to tick `until` (None: all).
+    """Sort a stream's rows by tick and number them from 1, up to tick `until` (None: all).
 
     Ties keep the declared order, else that of arrival. DataError if readings of a sensed extent break its schedule or
     its sites.
@@ -96,7 +96,7 @@ def ordered_elements(extent: Extent, source_rows: Iterable[SourceRow], until: in
 def checked_values(
     values: Iterable[object], extent: Extent, origin: Origin, read: Callable[[object, Type], Value] = read_value
 ) -> Row:
-    """Convert the values of a row, in schema order, to the attributes' types; raise DataError if one does not fit.
+    """Convert a row's values, in schema order, to the attributes' types with `read`; DataError if one does not fit.
 
     `read` converts one value.
     """

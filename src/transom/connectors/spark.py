@@ -24,7 +24,7 @@ from transom.errors import UsageError
 from transom.model.time import Calendar
 from transom.spark.columns import IS_VERSION, ORDER, VERSION
 from transom.spark.expressions.types import spark_type
-from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.balance import RowCounter, uncounted
 
 __all__ = ["open_scans", "open_stream", "open_table", "scanned_up_to"]
 
@@ -33,7 +33,7 @@ def open_stream(
     spark: SparkSession,
     extent: Extent,
     calendar: Calendar,
-    folder: Path | None,
+    catalog_folder: Path | None,
     *,
     live: bool,
     with_order: bool,
@@ -42,14 +42,14 @@ def open_stream(
     checkpoint: Path | None = None,
     reject_late: bool = False,
     allow_data_loss: bool = False,
-    count: CountRead = uncounted,
+    count_rows: RowCounter = uncounted,
 ) -> DataFrame:
-    """Read a stream from its source as a Spark DataFrame of ticks and attributes.
+    """Read a stream from its source as a DataFrame, streaming if `live`; a generator stops after tick `until`.
 
     Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. The frame is streaming if `live`.
     `until` ends a generator; files are read to their end. If a Kafka source names a folder for dead letters, a live run
     with a `checkpoint` writes rejected messages there, and with `reject_late` late rows too. With `allow_data_loss`, it
-    continues when a broker has deleted messages before they were read. `count` counts the rows that are read.
+    continues when a broker has deleted messages before they were read. `count_rows` counts the rows that are read.
     """
     match extent.source:
         case None:
@@ -60,24 +60,24 @@ def open_stream(
                 extent,
                 source,
                 calendar,
-                folder,
+                catalog_folder,
                 live=live,
                 files_per_batch=files_per_batch,
-                count=count,
+                count_rows=count_rows,
             )
         case Files() if extent.kind is not ExtentKind.STORED:
             return files.stream(
                 spark,
                 extent,
                 calendar,
-                folder,
+                catalog_folder,
                 live=live,
                 with_order=with_order,
                 files_per_batch=files_per_batch,
-                count=count,
+                count_rows=count_rows,
             )
         case Generator() if extent.kind is not ExtentKind.STORED:
-            return count(
+            return count_rows(
                 generate.stream(spark, extent, calendar, live=live, with_order=with_order, until=until), F.lit(1)
             )
         case Modbus(log=log) | OpcUa(log=log) | HttpPoll(log=log) | HttpPush(log=log) | Mqtt(log=log):
@@ -85,17 +85,19 @@ def open_stream(
                 spark,
                 extent,
                 log,
-                folder,
+                catalog_folder,
                 live=live,
                 with_order=with_order,
                 files_per_batch=files_per_batch,
-                count=count,
+                count_rows=count_rows,
             )
         case Kafka() as source:
             dead_letters = None
             if live and checkpoint is not None:
                 late = reject_late and not source.payload.is_rdf  # a message may hold statements of several ticks
-                dead_letters = DeadLetterSink.for_extent(extent, source, calendar, folder, checkpoint, reject_late=late)
+                dead_letters = DeadLetterSink.for_extent(
+                    extent, source, calendar, catalog_folder, checkpoint, reject_late=late
+                )
             return kafka.stream(
                 spark,
                 extent,
@@ -105,7 +107,7 @@ def open_stream(
                 with_order=with_order,
                 dead_letters=dead_letters,
                 allow_data_loss=allow_data_loss,
-                count=count,
+                count_rows=count_rows,
             )
         case Files() | FileVersions() | Generator() | Table() | Postgres() | FromQuery() | StatementTemplate():
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
@@ -114,23 +116,25 @@ def open_stream(
 
 
 def open_table(
-    spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
+    spark: SparkSession, extent: Extent, calendar: Calendar, catalog_folder: Path | None, *, with_order: bool
 ) -> DataFrame:
     """Read a stored table as a DataFrame of rows, valid from tick `version`; `with_order` adds `row_order`.
 
-    Its columns are the tick `version`, `c0`, ... and, if `with_order`, `row_order`. Relative paths start from `folder`.
-    `is_version` is true in marker rows, one per version, because a version may be empty. A graph has one version, and
-    neither `version` nor `is_version`.
+    Its columns are the tick `version`, `c0`, ... and, if `with_order`, `row_order`. Relative paths start from
+    `catalog_folder`. `is_version` is true in marker rows, one per version, because a version may be empty. A graph has
+    one version, and neither `version` nor `is_version`.
     """
     match extent.source:
         case None:
             raise missing_source(extent)
         case Files(format=Format.STATEMENTS) as source if extent.kind is ExtentKind.STORED:
-            return statements.table(spark, extent, source, folder)
+            return statements.table(spark, extent, source, catalog_folder)
         case Files() | FileVersions() if extent.kind is ExtentKind.STORED:
-            return _with_versions(spark, extent, files.table(spark, extent, calendar, folder, with_order=with_order))
+            return _with_versions(
+                spark, extent, files.table(spark, extent, calendar, catalog_folder, with_order=with_order)
+            )
         case Postgres(log=log):
-            return logs.table(spark, extent, log, folder)
+            return logs.table(spark, extent, log, catalog_folder)
         case Table() as source if extent.kind is ExtentKind.STORED:
             return _with_versions(spark, extent, _inline(spark, extent, source, with_order))
         case (
@@ -155,10 +159,10 @@ def open_table(
 def open_scans(
     spark: SparkSession,
     extent: Extent,
-    folder: Path | None,
+    catalog_folder: Path | None,
     *,
     files_per_batch: int | None = None,
-    count: CountRead = uncounted,
+    count_rows: RowCounter = uncounted,
 ) -> DataFrame:
     """Read the inserted (+1) and deleted (-1) rows of a polled SQL table as a streaming Spark DataFrame.
 
@@ -168,10 +172,10 @@ def open_scans(
     """
     if not isinstance(extent.source, Postgres):
         raise UsageError(f"{extent.name} has no log that grows", hint="open_table reads its versions")
-    return logs.scans(spark, extent, extent.source.log, folder, files_per_batch, count)
+    return logs.scans(spark, extent, extent.source.log, catalog_folder, files_per_batch, count_rows)
 
 
-def scanned_up_to(extent: Extent, folder: Path | None) -> int:
+def scanned_up_to(extent: Extent, catalog_folder: Path | None) -> int:
     """Return the tick up to which a table's log records its changes; -1 if the log is empty or missing."""
     from transom.connectors.log.segments import latest_tick
     from transom.connectors.log.topic import topic_latest_tick
@@ -179,7 +183,7 @@ def scanned_up_to(extent: Extent, folder: Path | None) -> int:
     if not isinstance(extent.source, Postgres):
         return -1
     log = extent.source.log
-    return topic_latest_tick(log) if isinstance(log, KafkaTopic) else latest_tick(log_folder(log, folder))
+    return topic_latest_tick(log) if isinstance(log, KafkaTopic) else latest_tick(log_folder(log, catalog_folder))
 
 
 def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> DataFrame:
@@ -202,7 +206,7 @@ def _with_versions(spark: SparkSession, extent: Extent, rows: DataFrame) -> Data
 
 
 def _inline(spark: SparkSession, extent: Extent, source: Table, with_order: bool) -> DataFrame:
-    """Build the Spark DataFrame of a table whose rows are in the catalog.
+    """Build the Spark DataFrame of a table whose rows are in the catalog; `with_order` adds `row_order`.
 
     Its columns are `version`, `c0`, ... and, if `with_order`, `row_order`.
     """

@@ -104,7 +104,7 @@ class _GrammarLexer(Lexer):
             yield token.start_pos, token.end_pos, token.type
 
     def _scanned(self, text: str, start: int, end: int) -> Iterator[tuple[int, TokenType, str]]:
-        """Yield (offset, type, text) of each token between two offsets; the type depends on spelling alone."""
+        """Yield (offset, type, text) of each token from offset `start` to `end`; the type depends on spelling alone."""
         types = token_types(self.language)
         while start < end:
             match = any_terminal(self.language).match(text, start, end)

@@ -14,16 +14,13 @@ from transom.languages.sql.translate import AGGREGATES
 
 
 def operator_span(query: object, operator: str, extents: Collection[str] = ()) -> Span | None:
-    """Return the span of the first syntax node that becomes the plan operator named `operator`, or None.
-
-    A node that reads one of `extents` counts as well.
-    """
+    """Return the span of the first syntax node that becomes operator `operator` or reads one of `extents`, or None."""
     spans = (_span_in(node, operator, extents) for node in _walk_syntax(query))
     return next((span for span in spans if span not in (None, NOWHERE)), None)
 
 
 def _span_in(node: object, operator: str, extents: Collection[str]) -> Span | None:
-    """Return a syntax node's span if it becomes the plan operator `operator` or reads one of `extents`, else None."""
+    """Return a node's span if it becomes the plan operator called `operator` or reads one of `extents`, else None."""
     if operator == "Constant":
         return node.span if isinstance(node, CastTo | TypedLiteral) else None
     if operator == "TrackAggregation":

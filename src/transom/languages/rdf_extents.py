@@ -36,7 +36,7 @@ def check_is_sparql(extent: Extent, source: FromQuery) -> None:
 
 
 def compile_rdf_extent(extent: Extent, catalog: Catalog, path: Path, text: str) -> RdfPlan:
-    """Translate the SPARQL query `text` that defines an extent (source or table) of the catalog.
+    """Translate the SPARQL query `text` from the file `path`, which defines an extent (source or table) of the catalog.
 
     `path` is the file of the query, for errors that point into it.
 
@@ -69,15 +69,15 @@ def compile_rdf_extent(extent: Extent, catalog: Catalog, path: Path, text: str) 
     return plan
 
 
-def _wrong_query_form(extent: Extent, expected: str, catalog_path: str, text: str, hint: str) -> LanguageRule:
-    """Return the error for a source whose query does not give what `expected` says: "rows" or "statements".
+def _wrong_query_form(extent: Extent, rows_or_statements: str, catalog_path: str, text: str, hint: str) -> LanguageRule:
+    """Return the error for a source whose query lacks the "rows" or "statements" that entry `catalog_path` requires.
 
     `catalog_path` is the entry of the catalog that requires it.
     """
-    missing = "variables" if expected == "rows" else expected
+    missing = "variables" if rows_or_statements == "rows" else rows_or_statements
     return LanguageRule(
         f"{extent.name} has no {missing}",
-        detail=f"the catalog reads the answer as {expected}: {catalog_path}",
+        detail=f"the catalog reads the answer as {rows_or_statements}: {catalog_path}",
         span=Span(0, len(text.rstrip())),
         hint=hint,
     )

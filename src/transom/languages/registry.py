@@ -199,7 +199,7 @@ class _QueryExtents:
 
     @staticmethod
     def declared_columns(extent: Extent, plan: Plan, schema: Schema) -> tuple[NamedExpression, ...]:
-        """Return casts of a plan's columns to `schema`, in order; raise CatalogError if they do not fit."""
+        """Return casts of a plan's columns to `schema`, in order; CatalogError if their number or types do not fit."""
         labels = [f"{a.label}:{a.type}" for a in plan.schema]
         if len(plan.schema) != len(schema):
             raise CatalogError(

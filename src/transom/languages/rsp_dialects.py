@@ -40,31 +40,33 @@ _REGISTRATION = re.compile(r"REGISTER\s+(?:QUERY|[RID]?STREAM)", re.IGNORECASE)
 _ISO = re.compile(r"PT\d{1,9}[HMS]|P\d{1,9}[DW]", re.IGNORECASE)
 
 
-def dialect_hint(word: str, expected: set[str], before: str, rest: str) -> str | None:
-    """Return a hint if an unexpected word is syntax of C-SPARQL, CQELS-QL or RSP-QL, else None.
+def dialect_hint(word: str, expected_tokens: set[str], text_before: str, text_from_word: str) -> str | None:
+    """Return a hint if `word`, where `expected_tokens` fit, is syntax of C-SPARQL, CQELS-QL or RSP-QL, else None.
 
-    `expected` names the tokens that fit, `before` is the text before the word, and `rest` the text from the word on.
+    `expected_tokens` names the tokens that fit; `text_from_word` begins with the word.
     """
     upper = word.upper()
-    after = rest[len(word) :]
-    if upper == "REGISTER" and "SELECT" in expected:
-        registration = _REGISTRATION.match(rest)
+    after = text_from_word[len(word) :]
+    if upper == "REGISTER" and "SELECT" in expected_tokens:
+        registration = _REGISTRATION.match(text_from_word)
         return f"leave out {registration[0] if registration else word} .. AS: each file is one query, named by the file"
-    if _UNIT in expected and upper in UNITS:
+    if _UNIT in expected_tokens and upper in UNITS:
         return f"did you mean {UNITS[upper]}?"
-    if (_UNIT in expected and re.fullmatch("(MONTH|YEAR)S?", upper)) or (upper == "AT" and _IN_WINDOW.search(before)):
+    if (_UNIT in expected_tokens and re.fullmatch("(MONTH|YEAR)S?", upper)) or (
+        upper == "AT" and _IN_WINDOW.search(text_before)
+    ):
         return CALENDAR
-    if "SLIDE" in expected and upper == "STEP":
+    if "SLIDE" in expected_tokens and upper == "STEP":
         return "did you mean SLIDE?"
-    if expected == {"a number"} and _ISO.fullmatch(word):
+    if expected_tokens == {"a number"} and _ISO.fullmatch(word):
         return f"write {_iso_length(word)}"
-    if "WINDOW" in expected and word == "[":
-        return f"write {counterpart(rest) or ANY_WINDOW}"
-    if upper == "WINDOW" and "STREAM" in expected and before.upper().endswith("NAMED"):
+    if "WINDOW" in expected_tokens and word == "[":
+        return f"write {counterpart(text_from_word) or ANY_WINDOW}"
+    if upper == "WINDOW" and "STREAM" in expected_tokens and text_before.upper().endswith("NAMED"):
         return _named_window_hint(after)
-    if before.upper().endswith("WINDOW") and expected == {"ELEMS", "RANGE"} and re.fullmatch(_NAME, word):
+    if text_before.upper().endswith("WINDOW") and expected_tokens == {"ELEMS", "RANGE"} and re.fullmatch(_NAME, word):
         return f"write GRAPH and the IRI of the stream instead of WINDOW {word}"
-    if upper == "STREAM" and "OPTIONAL" in expected:
+    if upper == "STREAM" and "OPTIONAL" in expected_tokens:
         stream = _STREAM.match(after)
         name = shorten(stream["stream"]) if stream else ":rooms"
         window = counterpart(after[stream.end() :]) if stream else None
@@ -98,7 +100,7 @@ def counterpart(text: str) -> str | None:
 
 
 def _length(match: re.Match[str], name: str) -> str | None:
-    """Convert a matched window's length `name`, such as 10s, to `10 S`; returns None if absent or unknown.
+    """Convert the length in regex group `name` of a matched window, such as 10s, to `10 S`; None if absent or unknown.
 
     `name` is the length's group in the match. None means that there is no length, or an unknown unit.
     """
@@ -121,12 +123,12 @@ def _iso_length(text: str) -> str:
     return f"{text[:-1].upper().lstrip('PT')} {_ISO_UNITS[text[-1].upper()]}"
 
 
-def _named_window_hint(after: str) -> str:
+def _named_window_hint(text_after_window: str) -> str:
     """Return a hint for an RSP-QL named window: how to write it as FROM NAMED STREAM in Streaming SPARQL.
 
-    `after` is the text after the keyword WINDOW.
+    `text_after_window` is the text after the keyword WINDOW.
     """
-    named = _NAMED_WINDOW.match(after)
+    named = _NAMED_WINDOW.match(text_after_window)
     stream = shorten(named["stream"]) if named else ":rooms"
-    window = counterpart(after[named.end() :]) if named else None
+    window = counterpart(text_after_window[named.end() :]) if named else None
     return f"write FROM NAMED STREAM {stream} {window or ONE_WINDOW}, and GRAPH {stream} instead of WINDOW in WHERE"

@@ -18,7 +18,7 @@ from transom.model.bag import Row, row_identity
 
 
 def is_shared(specification: str) -> bool:
-    """Whether a JSON specification says that many keys share one state, a `Bucket`, instead of one state each."""
+    """Whether a JSON machine specification says that many keys share one state (a `Bucket`), not one state each."""
     return bool(json.loads(specification).get("shared", False))
 
 
@@ -26,7 +26,7 @@ class TimedMachineFactory:
     """Creates the machine of each key from one JSON specification; PlanError for an unknown machine."""
 
     def __init__(self, specification: str) -> None:
-        """Parse the JSON specification of the state machines: windows per key, or distances objects travelled."""
+        """Parse the JSON specification of the machines to make: windows per key, or distances that objects travel."""
         entries: dict[str, Any] = json.loads(specification)
         self.until: int | None = entries.get("until")
         self._position: PositionSpec | None = None
@@ -64,7 +64,7 @@ class Bucket:
     kind = "bucket"
 
     def __init__(self, factory: TimedMachineFactory, state: bytes | None = None) -> None:
-        """Create a bucket, which runs a state machine per key: empty, or restored from the bytes of `save`.
+        """Create the shared state of many keys, empty or from the bytes of `save`; `factory` makes their machines.
 
         `factory` creates the state machine of each key.
         """
@@ -90,7 +90,7 @@ class Bucket:
         return min((wake for _, wake, _ in self._states.values() if wake is not None), default=None)
 
     def run(self, arrivals: Iterable[tuple[int, InputRow]], closed: int | None) -> Iterator[tuple[Row, TimedEmission]]:
-        """Feed (tick, row) to the machines of their keys; yield (key, emission) up to `closed` (None: input ended).
+        """Feed (tick, row) to each row's key; yield (key, emission) of ticks up to `closed`, None if the input ended.
 
         If `closed` is None, the input has ended: the emissions go up to the tick `until` of the specification.
         """
@@ -113,18 +113,18 @@ class Bucket:
                 yield from self._run(identity, self._states[identity][0], {}, end)
 
     def _run(
-        self, identity: Any, key: Row, ticks: dict[int, list[Row]], end: int | None
+        self, identity: Any, key: Row, rows_by_tick: dict[int, list[Row]], end_tick: int | None
     ) -> Iterator[tuple[Row, TimedEmission]]:
-        """Run a key's machine over new rows and to tick `end`; yield (key, emission); save or drop the state.
+        """Feed a key new rows, close ticks up to `end_tick` (None: none) and save its state; yield (key, emission).
 
-        `ticks` has the key's new rows by tick.
+        `rows_by_tick` has the key's new rows by tick.
         """
         _, _, state = self._states.get(identity, (key, None, None))
         machine = self.factory.make(state)
-        for tick, rows in ticks.items():
+        for tick, rows in rows_by_tick.items():
             yield from ((key, emission) for emission in machine.take(tick, rows))
-        if end is not None:
-            yield from ((key, emission) for emission in machine.advance(end))
+        if end_tick is not None:
+            yield from ((key, emission) for emission in machine.advance(end_tick))
         if not machine.blank:
             self._states[identity] = (key, machine.next_wakeup, machine.save())
         elif identity in self._states:

@@ -15,12 +15,12 @@ VERSION = 1
 
 
 def save(kind: str, content: Any) -> bytes:
-    """Serialize state as a version byte and JSON; `kind` names the state machine to which it belongs."""
+    """Serialize state to bytes: a version byte, then JSON; `kind` is the name of the state machine that wrote it."""
     return bytes([VERSION]) + json.dumps([kind, content], separators=(",", ":")).encode("ascii")
 
 
 def load(kind: str, state: bytes) -> Any:
-    """Read the content that `save` serialized; raises DataError if the kind or the version is another."""
+    """Read content that `save` wrote; raises DataError if the machine name is not `kind` or the version is another."""
     if not state or state[0] != VERSION:
         version = state[0] if state else "nothing"
         raise DataError(f"the state of {kind} has version {version}, not {VERSION}", hint="start without the old state")
@@ -66,7 +66,7 @@ def nested_tuple(value: Any) -> Any:
 
 
 def sort_key(value: Any) -> Any:
-    """Return the key by which `sorted` orders values of any type, NULL, or nested tuples of them."""
+    """Return the key by which `sorted` orders a value of any type, NULL, or nested tuples of these."""
     return (5, tuple(map(sort_key, value))) if isinstance(value, tuple) else value_key(value)
 
 

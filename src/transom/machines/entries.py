@@ -23,12 +23,12 @@ class StateEntry(NamedTuple):
 
 
 def rows_of_sides(bags: Iterable[Mapping[Row, int]]) -> Iterator[StateEntry]:
-    """Yield a state entry for each distinct row of several bags: the bag's number from 0, the row, its copies."""
+    """Yield a state entry per distinct row of the multisets: the multiset's number from 0, the row, its count."""
     for side, bag in enumerate(bags):
         for row, copies in bag.items():
             yield StateEntry("side", side, None, copies, row)
 
 
 def listed(entry: StateEntry, key: Any = None) -> list[Any]:
-    """Return the values of a state entry as a list after `key`, which is None if Spark holds the key."""
+    """Return [key, part, side, tick, copies, values] of a state entry; `key` is None if Spark stores the key apart."""
     return [key, *entry]

@@ -26,7 +26,7 @@ class PathClosureMachine:
     kind = "paths"
 
     def __init__(self, repeats: bool, start: str | None = None) -> None:
-        """Create the state of a path of one edge, or one or more if `repeats`, from `start` (None: any term).
+        """Create an empty graph; its paths have one edge, or one or more if `repeats`, from `start` (None: any term).
 
         All paths begin at the term `start`; None allows any term.
         """
@@ -37,11 +37,11 @@ class PathClosureMachine:
 
     @property
     def held(self) -> int:
-        """Number of edges and terms in state, copies included."""
+        """Number of edges and of terms (nodes) in state, each counted as often as it was inserted."""
         return self.edges.total() + self.nodes.total()
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply changes (side, count, row) of a graph; yield (PAIR, 1 or -1, (start, end)) per pair (dis)connected.
+        """Apply (0, count, edge) and (1, count, terms); yield (1, sign, (start, end)) per pair of terms (dis)connected.
 
         An input is (side, count, edge or statement), an output (PAIR, 1 or -1, (start, end)). Raises ValueError if a
         row is retracted that was never added.
@@ -68,7 +68,7 @@ class PathClosureMachine:
         yield from ((PAIR, pairs[row], row) for row in sorted(pairs, key=row_key) if pairs[row])
 
     def _affected_starts(self, before: tuple[set[Row], set[Row]], after: tuple[set[Row], set[Row]]) -> set[str]:
-        """Return the terms where changed paths may start, given (edges, terms) before and after a tick.
+        """Return the terms where paths changed by a tick may start; `before`, `after`: (edges, terms) of the graph.
 
         `before` and `after` have the edges and terms before and after it.
         """
@@ -81,7 +81,7 @@ class PathClosureMachine:
         return starts if self.start is None else starts & {self.start}
 
     def _end_terms(self, start: str, successors: Adjacency, nodes: set[Row]) -> set[str]:
-        """Return the terms at which paths from `start` end, with `start` itself if it is in `nodes`.
+        """Return the terms at which paths from `start` end; `start` too if it is in `nodes`, by a path of length 0.
 
         With a path of length zero that is also `start`, if it is one of `nodes`.
         """
@@ -99,7 +99,7 @@ class PathClosureMachine:
 
     @classmethod
     def load(cls, state: bytes, repeats: bool, start: str | None) -> PathClosureMachine:
-        """Restore a property path (`repeats`: one or more edges; `start`: None for any term) from saved bytes."""
+        """Restore the graph from the bytes of `save`; `repeats` and `start` are those with which it was created."""
         machine = cls(repeats, start)
         for bag, rows in zip((machine.edges, machine.nodes), codec.load(cls.kind, state), strict=True):
             bag.update({codec.unpack(row): count for row, count in rows})

@@ -72,7 +72,7 @@ class Machine(Protocol):
 
 
 def sort_inputs(arrivals: Sequence[InputRow]) -> list[InputRow]:
-    """Sort the input rows of a tick by side and window, retractions before insertions, then by their field `order`."""
+    """Sort a tick's input rows by input, then window number, then retractions first, then by their field `order`."""
     return sorted(arrivals, key=lambda a: (a.side, a.seq, a.sign, sort_key(a.order)))
 
 
@@ -142,7 +142,7 @@ class WindowChangesAdapter(_MachineAdapter[WindowChangesMachine]):
     """Emits differences between consecutive windows; for the report `both`, each row has the sign of its change."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Compare each window of a tick with the previous one, and emit the rows that were added or removed.
+        """Compare each window of a tick with the previous one; emit added or removed rows, both, or all, by `report`.
 
         An input with `seq` 0 ends the key.
         """
@@ -176,7 +176,7 @@ class ProductAdapter(_MachineAdapter[ProductMachine]):
     """Emits pairs of the current windows of two inputs."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Emit the joined windows of both inputs at a tick: a marker (emission without a row), then the rows."""
+        """Feed a tick's rows to both inputs; emit joined windows: a marker (emission without a row), then the rows."""
         sides: tuple[list[SideEvent], list[SideEvent]] = ([], [])
         for a in arrivals:
             sides[a.side].append(SideEvent(a.seq, a.sign, a.order, a.key, a.row if a.present else None))
@@ -189,7 +189,7 @@ class IntervalJoinAdapter(_MachineAdapter[IntervalJoinMachine]):
     """Emits pairs of rows with overlapping validity; the first value of a row is the end of its validity interval."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Join the left and right rows of a tick, and emit the pairs that become valid at this tick."""
+        """Join a tick's left and right rows (inputs 0 and 1) with all valid rows; emit pairs valid from this tick."""
         left, right = ([a.row for a in arrivals if a.side == side] for side in (0, 1))
         for row in self.machine.take(tick, left, right):
             yield Emission(1, True, 0, row)
@@ -199,7 +199,7 @@ class ChangesAdapter(_MachineAdapter[DeltaJoin | JoinTree | MatchCounter | PathC
     """Emits changes of pairs (`seq` 1) and of left rows (`seq` 0); `number` is the signed count."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Apply a tick's row changes to a join or path machine; yield output changes, after any window marker."""
+        """Apply a tick's signed row changes to a join or path machine; emit output changes, after any window marker."""
         if not all(a.present for a in arrivals):
             yield Emission(1, False, 0, None)
         for seq, count, row in self.machine.take([(a.side, a.sign, a.row) for a in arrivals if a.present]):
@@ -210,7 +210,7 @@ class GroupAggregateAdapter(_MachineAdapter[GroupAggregate]):
     """Emits changes of the aggregates of a group; `number` is the signed count."""
 
     def feed(self, tick: int, arrivals: Sequence[InputRow]) -> Iterator[Emission]:
-        """Emit how a group's result row changes at a tick; a window marker (input without row) goes first."""
+        """Emit how a group's result changes at a tick: a window marker if one arrived, then -1 old row, +1 new row."""
         if not all(a.present for a in arrivals):
             yield Emission(1, False, 0, None)
         for count, row in self.machine.take([(a.sign, a.row) for a in arrivals if a.present]):
@@ -222,7 +222,7 @@ STATELESS_WHEN_EMPTY = ("join", "join tree", "matches", "groups", "paths")
 
 
 def drops_empty_state(specification: str) -> bool:
-    """Whether a state machine's state may be deleted when it holds no rows, since it then equals a new one."""
+    """Whether the state of the machine that a JSON specification names may be deleted when it holds no rows."""
     entries = json.loads(specification)
     return entries["machine"] in STATELESS_WHEN_EMPTY and not entries.get("whole")
 

@@ -16,7 +16,7 @@ from transom.model.answer_kind import AnswerKind
 from transom.model.bag import Bag, Element
 from transom.model.time import Calendar
 from transom.model.types import Type, Value
-from transom.model.view import WHOLE, View
+from transom.model.view import PRINT_ALL, PrintOptions
 
 if TYPE_CHECKING:
     import pandas
@@ -103,9 +103,9 @@ class Answer:
         return list(zip(self.header, (Type.TIME, *second, *types), strict=True))
 
     def to_arrow(self, *, instants: bool | None = None) -> pyarrow.Table:
-        """The answer as a pyarrow Table with the columns of `header`; UsageError if pyarrow is missing.
+        """The answer as a pyarrow Table; times are timestamps if `instants` (None: if the catalog has an epoch).
 
-        Timestamps are the instants at which ticks begin, in UTC.
+        Timestamps are the instants at which ticks begin, in UTC. Raises UsageError if pyarrow is missing.
 
         Args:
             instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
@@ -118,7 +118,9 @@ class Answer:
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants)
 
     def to_pandas(self, *, instants: bool | None = None) -> pandas.DataFrame:
-        """The answer as a pandas DataFrame; UsageError if pandas or pyarrow is missing.
+        """The answer as a pandas DataFrame; times are timestamps if `instants` (None: if the catalog has an epoch).
+
+        Raises UsageError if pandas or pyarrow is missing.
 
         Integer and boolean columns have nullable types, so NULL does not turn them into floats.
 
@@ -136,7 +138,9 @@ class Answer:
         return tabular.to_pandas(self.to_arrow(instants=instants))
 
     def to_polars(self, *, instants: bool | None = None) -> polars.DataFrame:
-        """The answer as a polars DataFrame; UsageError if polars or pyarrow is missing.
+        """The answer as a polars DataFrame; times are timestamps if `instants` (None: if the catalog has an epoch).
+
+        Raises UsageError if polars or pyarrow is missing.
 
         Args:
             instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
@@ -149,11 +153,11 @@ class Answer:
         return tabular.to_polars(self.to_arrow(instants=instants))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The answer as a stream of the Arrow C data interface, as `to_arrow` gives it."""
+        """The answer as a stream of the Arrow C data interface, with `requested_schema` if that is not None."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
-        """Return this answer unchanged, as its inputs already had only these ticks; RdfAnswer overrides it.
+        """Return this answer unchanged, whatever the ticks; only an RdfAnswer has intervals, which it cuts to them.
 
         Examples:
             >>> answer.clipped(1, 2) is answer
@@ -171,7 +175,7 @@ class Answer:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The column names before the attributes: tick, then index (row number), seq (window number) or none.
+        """The names of the columns before the attributes: tick and index (row number), tick and seq (window), or tick.
 
         They are made distinct from the attributes' names.
         """
@@ -184,8 +188,8 @@ class Answer:
             name = f"{name} (tag)"
         return name
 
-    def records(self, view: View = WHOLE) -> Iterator[tuple[Value, ...]]:
-        """Yield flat rows: tick, then index, or window number and flag for an empty window, then the values.
+    def records(self, view: PrintOptions = PRINT_ALL) -> Iterator[tuple[Value, ...]]:
+        """Yield flat rows: tick; index, or a window's number and whether it is empty; then the attribute values.
 
         Examples:
             >>> list(answer.records())
@@ -208,11 +212,11 @@ class Answer:
         """
         return (element.tick,) if self.kind == "stream" else (element.tick, element.index)
 
-    def _elements_in(self, view: View) -> Iterator[Element]:
+    def _elements_in(self, view: PrintOptions) -> Iterator[Element]:
         """Yield the tuples of the answer that are to be printed: those whose ticks `view` shows."""
         return (element for element in self.elements if view.shows(element.tick))
 
-    def numbered_windows(self, view: View = WHOLE) -> Iterator[tuple[int, Bag]]:
+    def numbered_windows(self, view: PrintOptions = PRINT_ALL) -> Iterator[tuple[int, Bag]]:
         """Yield the windows to print, as `view` says, each with its number from 1 among those of its tick.
 
         Examples:
@@ -226,7 +230,7 @@ class Answer:
             if view.shows(window.tick) and (window.rows or view.empty):
                 yield seq, window
 
-    def table(self, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
+    def table(self, view: PrintOptions = PRINT_ALL) -> Iterator[tuple[str, ...]]:
         """Yield header and rows of a text table; a window's tick and number (seq) are only in its first row.
 
         Examples:
@@ -244,7 +248,7 @@ class Answer:
             if not window.rows:
                 yield (*tag, *(EMPTY if i == 0 else "" for i in range(len(self.columns))))
 
-    def lines(self, form: str, *, guard: bool = False, view: View = WHOLE) -> Iterator[str]:
+    def lines(self, form: str, *, guard: bool = False, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
         """Return the lines of the answer as csv or jsonl (else UsageError); `guard` disarms formulas in CSV.
 
         Examples:
@@ -255,7 +259,7 @@ class Answer:
             raise UsageError(f"only answers to SPARQL can be written as {form}", hint="write table, csv or jsonl")
         return self.csv_lines(guard=guard, view=view) if form == "csv" else self.json_lines(view)
 
-    def json_lines(self, view: View = WHOLE) -> Iterator[str]:
+    def json_lines(self, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
         """Yield JSON lines: an object per stream row, with its tick, or per window, with the list of its rows.
 
         Examples:
@@ -271,8 +275,8 @@ class Answer:
             rows = [self._values_by_column(row) for row in window.rows]
             yield _json_line({"tick": view.value(window.tick), "seq": seq, "rows": rows})
 
-    def csv_lines(self, *, guard: bool = False, view: View = WHOLE) -> Iterator[str]:
-        """Write the answer as lines of CSV, header first.
+    def csv_lines(self, *, guard: bool = False, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
+        """Write the answer as CSV lines, header first; `guard` puts an apostrophe before formulas of spreadsheets.
 
         With `guard`, text that a spreadsheet would take for a formula gets an apostrophe in front.
 

@@ -202,7 +202,7 @@ def _day_table(zone_name: str, length: int, epoch: datetime) -> DayTable:
 
 @lru_cache(maxsize=64)
 def _days_since_1970(zone_name: str) -> tuple[int, ...]:
-    """Return the instants, in microseconds since 1970, at which a zone's days begin; the first is _FIRST_DATE."""
+    """Return when a zone's days begin, in microseconds since 1970 UTC; the first is that of the date _FIRST_DATE."""
     from zoneinfo import ZoneInfo
 
     zone = ZoneInfo(zone_name)

@@ -36,6 +36,6 @@ class RejectReason(Enum):
 
 
 def rejected_line(stream: str, counts: Mapping[str, int], first: str, unit: str = "messages") -> str:
-    """Return the sentence about a stream's rejected messages or rows: counts by reason, and the text of the first."""
+    """Return the sentence on a stream's rejected messages or rows (`unit`): counts by reason, text of the `first`."""
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items()))
     return f"rejected {unit} of {stream}: {reasons}; the first is {first}"

@@ -15,7 +15,7 @@ TimeLike: TypeAlias = int | str | date | timedelta
 
 
 def parse_time(value: TimeLike, name: str, calendar: Calendar) -> int:
-    """Convert a tick, duration, instant or text to a tick; if invalid, raise a UsageError that mentions `name`.
+    """Convert a tick, duration, instant or text to a tick; UsageError, which names the setting `name`, if invalid.
 
     A time is a tick, a duration since the epoch (a timedelta, or text such as `10 min`), or an instant (a datetime or
     a date, ISO 8601 text, or `now`). Instants without a time zone are in UTC.
@@ -42,7 +42,7 @@ def parse_time(value: TimeLike, name: str, calendar: Calendar) -> int:
 
 
 def _tick_of_text(text: str, calendar: Calendar) -> int | None:
-    """Convert text (number, duration, instant or `now`) to a tick; None for a fraction of one, or ValueError."""
+    """Convert text (number, duration, instant, `now`) to a tick; None if a duration is no whole number of ticks."""
     text = text.strip()
     if text == "now":
         return calendar.tick_of(datetime.now(UTC))
@@ -55,7 +55,7 @@ def _tick_of_text(text: str, calendar: Calendar) -> int | None:
 
 
 def _tick_of_value(value: object, calendar: Calendar) -> int | None:
-    """Convert an integer, duration or instant to a tick; None for a fraction of a tick, TypeError for others."""
+    """Convert an integer, duration or instant to a tick; None for a duration of no whole number of ticks."""
     match value:
         case bool():
             raise TypeError("a boolean is no tick")

@@ -34,7 +34,7 @@ def to_arrow(
     instants: bool | None,
     terms: Terms = "ntriples",
 ) -> pyarrow.Table:
-    """Build a pyarrow table of records; times are timestamps if `instants` (None: if the catalog has an epoch)."""
+    """Build a pyarrow table; times are timestamps if `instants` (None: if there is an epoch); `terms`: RDF notation."""
     arrow = _import("pyarrow", "pyarrow")
     if terms not in get_args(Terms):
         raise UsageError(f"terms cannot be written as {terms!r}", hint="write 'ntriples' or 'value'")
@@ -70,7 +70,7 @@ def to_polars(table: pyarrow.Table) -> polars.DataFrame:
 
 
 def _import(module: str, package: str) -> Any:
-    """Import an optional library; UsageError says how to install it if it is missing."""
+    """Import an optional module; raise UsageError, which names the pip `package`, if it is missing."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -82,7 +82,7 @@ def _import(module: str, package: str) -> Any:
 
 
 def _array(arrow: Any, name: str, kind: Type, values: list[Any], clock: Calendar | None, terms: Terms) -> pyarrow.Array:
-    """Build the pyarrow array of the column `name`; with a `clock` (a calendar), ticks become timestamps."""
+    """Build the array of column `name`; ticks become timestamps by `clock` (None: stay); `terms`: RDF notation."""
     match kind:
         case Type.TIME if clock is not None:
             return _instants(arrow, name, values, clock)
@@ -153,7 +153,7 @@ def _term_value(term: Term) -> str:
 
 
 def infer_types(rows: Iterable[Sequence[Any]], width: int) -> tuple[Type, ...]:
-    """Infer the type of each column from its first value that is not NULL; type NULL for a column without any."""
+    """Infer the types of `width` columns, each from its first value that is not NULL; type NULL for one without any."""
     kinds = [Type.NULL] * width
     for row in rows:
         for number, value in enumerate(row):

@@ -78,7 +78,7 @@ class Calendar:
         return -(-((moment - self.epoch) // MICROSECOND) // self.length)
 
     def describe(self, ticks: int) -> str:
-        """Format a duration in ticks: as seconds if their number is whole, otherwise as milliseconds.
+        """Format a number of ticks as a duration, in seconds if these are whole, otherwise in milliseconds.
 
         >>> Calendar().describe(601)
         '601 s'

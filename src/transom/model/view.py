@@ -15,7 +15,7 @@ _PRECISIONS = {1_000_000: "seconds", _MILLISECOND: "milliseconds", 1: "microseco
 
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
-class View(Record):
+class PrintOptions(Record):
     """What is printed of an answer, and its times: instants of a `calendar`, or ticks if that is None.
 
     What belongs to a tick before `first` is left out, and so are empty windows unless `empty`. The instant of a tick is
@@ -33,7 +33,7 @@ class View(Record):
     def cell(self, tick: int) -> str:
         """Format a tick for a text table: as `1970-01-01 00:01:00`, or as its number if there is no calendar.
 
-        >>> View().cell(60), View(Calendar()).cell(60), View(Calendar(1000)).cell(60)
+        >>> PrintOptions().cell(60), PrintOptions(Calendar()).cell(60), PrintOptions(Calendar(1000)).cell(60)
         ('60', '1970-01-01 00:01:00', '1970-01-01 00:00:00.060')
         """
         instant = self._instant(tick)
@@ -44,7 +44,7 @@ class View(Record):
     def value(self, tick: int) -> int | str:
         """A tick as data: its number, or its instant in ISO 8601 if the view has a calendar.
 
-        >>> View().value(60), View(Calendar()).value(60)
+        >>> PrintOptions().value(60), PrintOptions(Calendar()).value(60)
         (60, '1970-01-01T00:01:00.000Z')
         """
         if self.calendar is None:
@@ -70,5 +70,5 @@ class View(Record):
         return next(unit for unit in _PRECISIONS if step % unit == 0)
 
 
-WHOLE = View()
+PRINT_ALL = PrintOptions()
 """The view of a whole answer, with ticks."""

@@ -22,7 +22,7 @@ MEASURE_COST = 4
 
 
 def cheap_restrictions_first(op: Operator, context: RuleContext) -> Operator | None:
-    """Order conditions and window ranges by cost: comparisons, distances, then regions by number of corners.
+    """Test the cheapest condition first: comparisons, then distances, then regions, beginning with the fewest corners.
 
     All parts of a condition, and all ranges, must hold, so their order only changes the cost.
     """
@@ -46,7 +46,7 @@ def cost(expression: Expression) -> int:
 
 
 def cost_of_part(part: Expression) -> int:
-    """Estimate the relative cost of one node of a condition, without its operands; 0 unless it is spatial."""
+    """Estimate one node's cost in a condition on the scale of `cost`, without its operands; 0 unless it is spatial."""
     match part:
         case InRegion(region=region):
             return cost_of_region(region)

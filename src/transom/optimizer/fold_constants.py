@@ -29,7 +29,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def fold_constants(op: Operator, context: RuleContext) -> Operator | None:
-    """Replace constant subexpressions by their values, such as 1 + 1, TRUE AND p, and unused branches of CASE."""
+    """Replace 1 + 1 by 2 and TRUE AND p by p, and remove the branches of a CASE that are never chosen."""
 
     def fold(expression: Expression) -> Expression:
         """Replace the constant subexpressions of one expression by their values."""

@@ -10,7 +10,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def merge_selections(op: Operator, context: RuleContext) -> Operator | None:
-    """Merge a selection of a selection into one selection by both conditions."""
+    """Merge two consecutive selections into one selection, which checks both conditions."""
     match op:
         case StreamSelect(input=StreamSelect(input=below, predicate=inner), predicate=outer):
             return StreamSelect(below, conjunction([*conjuncts(inner), *conjuncts(outer)]))

@@ -67,7 +67,7 @@ def optimize(
     without: Collection[str] = (),
     rules: Sequence[Rule] = RULES,
 ) -> list[RewriteStep]:
-    """Rewrite a plan until no rule matches; return the plan after each step.
+    """Rewrite a plan until no rule matches, leaving out rules named in `without`; return the plan after each step.
 
     Rules that `without` names are skipped; `evaluate_constant` computes constant expressions.
 
@@ -113,7 +113,7 @@ def next_step(
 def apply_to_first_match(
     op: Operator, rule: Rule, ancestors: tuple[Operator, ...], evaluate_constant: Callable[[Expression], Value]
 ) -> Operator | None:
-    """Apply a rule to the first node that it matches, top down; return the new plan, or None without a match.
+    """Apply a rule to the first node below `ancestors` that matches, top down; return the new plan, else None.
 
     `ancestors` are the nodes above `op`.
     """

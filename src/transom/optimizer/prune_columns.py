@@ -27,7 +27,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def prune_columns(op: Operator, context: RuleContext) -> Operator | None:
-    """Remove columns below a projection or aggregation `op` that neither `op` nor the operators below read.
+    """Remove the columns below a projection or an aggregation that no operator reads.
 
     The rule does not cross ISTREAM and DSTREAM, which compare whole tuples, nor operators that compare tuples inside
     windows.
@@ -59,7 +59,7 @@ def expressions_read_by(aggregate: Aggregate | TrackAggregate) -> list[Expressio
 
 
 def narrow_windows(windows: Windows, needed: Set[Attribute], *, in_product: bool = False) -> Windows:
-    """Drop columns not in `needed` from a plan; from tables and projections only below a join (`in_product`).
+    """Drop columns not in `needed` from a plan; tables and projections keep theirs unless below a join (`in_product`).
 
     A table or projection is narrowed only with `in_product`: below a product or join, which would repeat its columns.
     """

@@ -32,7 +32,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def push_selection_below_window(op: Operator, context: RuleContext) -> Operator | None:
-    """Apply a filter to the stream below a window instead of to each window; the filter may read the tick of a tuple.
+    """Move a selection below a window, so that each tuple of the stream is tested once and not in every window.
 
     This holds only if neither the slide nor the range depends on row counts or distance, which a filter would change
     (S15). Over a filtered stream a window on a region is emitted less often: that makes no difference if unchanged

@@ -20,7 +20,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def relations_in_step(op: Operator, context: RuleContext) -> Operator | None:
-    """Turn an inner join of relations into a window join, if both inputs have exactly one window at the same ticks.
+    """Turn an inner join of relations into a window join, if both inputs create their windows at the same ticks.
 
     The two joins differ only before both sides have started (C16, S8), and here both sides start at the same tick.
     """

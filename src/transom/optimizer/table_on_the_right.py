@@ -12,7 +12,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def table_on_the_right(op: Operator, context: RuleContext) -> Operator | None:
-    """Swap the inputs of a product so that the stored table is on the right; a projection restores the column order.
+    """Swap the inputs of a product if the left one is a table; a projection then restores the order of the columns.
 
     Not if the order is visible: pairs of windows of one tick come left-major, so with several windows per tick a
     commuted product is a different stream of windows, with a different ISTREAM and DSTREAM (S9, S10, S12). The order of

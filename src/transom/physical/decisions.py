@@ -71,7 +71,7 @@ def read_clock(why: str) -> Decision:
 
 
 def row_number(op: Stream, slack: EventTimeSlack, why: str) -> Decision:
-    """Return the Decision (executor, reason, state bound) to number a stream's rows; `why` is for `explain`.
+    """Return the Decision (executor, reason, state bound) to number a stream's rows; `explain` prints `why`.
 
     `why` is the reason that `explain` prints. The state bound includes the ticks that may be open at once (`slack`).
     """
@@ -91,13 +91,13 @@ def period_window() -> Decision:
     return Decision(Executor.NATIVE, "calendar window", why, ZERO)
 
 
-def row_window(op: Stream, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Return the decision (executor, reason, state bound) to form count-based windows in a stateful machine.
+def row_window(op: Stream, held_rows: Formula, slack: EventTimeSlack) -> Decision:
+    """Return the decision to form count-based windows in a state machine; `held_rows` bounds the current window.
 
-    `held` bounds the rows of the current window. The state bound adds the rows of the ticks that may be open at once
-    (`slack`).
+    `held_rows` bounds the rows of the current window. The state bound adds the rows of the ticks that may be open at
+    once (`slack`).
     """
-    state = plus(held, slack.max_rows(op, 1))
+    state = plus(held_rows, slack.max_rows(op, 1))
     return Decision(Executor.MACHINE, "row window", "the tick that closes a row window is known only in order", state)
 
 
@@ -112,33 +112,33 @@ def expand_windows(form: Form) -> Decision:
 
 
 def window_aggregate(
-    op: WindowAggregation, form: Form, copies: int, schedule: Schedule | None, slack: EventTimeSlack
+    op: WindowAggregation, form: Form, windows_per_row: int, schedule: Schedule | None, slack: EventTimeSlack
 ) -> tuple[bool, Decision]:
-    """Return whether panes (slices of windows) are aggregated first, and the decision (reason, state bound).
+    """Return (panes, decision): panes is true if rows are in several windows, so that slices are aggregated first.
 
     Returns True with the decision if panes are first. They are if rows are validity intervals (`form`) and in several
-    windows (`copies`).
+    windows (`windows_per_row`).
     """
     size = bounds.window_size(op) if schedule else times(bounds.windows_per_tick(op.input), bounds.window_size(op))
-    if form is not Form.INTERVALS or copies <= 1:
+    if form is not Form.INTERVALS or windows_per_row <= 1:
         ticks = 1 + (schedule.max_ticks_in(slack.ticks) if schedule else slack.ticks)
         why = "each tuple is in one window" if form is Form.INTERVALS else "rows carry their window"
         return False, Decision(Executor.NATIVE, "group by window", why, times(Rows(ticks + 1), size))
     assert schedule is not None  # noqa: S101 - validity intervals always have one
     panes = _pane_groups(op, schedule, slack)
-    ahead = times(Rows(copies + schedule.max_ticks_in(slack.ticks) + 1), size)
-    why = f"each tuple is in {copies} windows: panes are aggregated first, then combined"
+    ahead = times(Rows(windows_per_row + schedule.max_ticks_in(slack.ticks) + 1), size)
+    why = f"each tuple is in {windows_per_row} windows: panes are aggregated first, then combined"
     return True, Decision(Executor.NATIVE, "panes", why, plus(panes, ahead))
 
 
-def sliding_aggregate(copies: int, state: Formula) -> Decision:
-    """Return the decision to run sliding-window aggregation in the Java kernel; each row is in `copies` windows.
+def sliding_aggregate(windows_per_row: int, state: Formula) -> Decision:
+    """Return the decision to aggregate sliding windows in the Java kernel; `windows_per_row`: how many hold one row.
 
-    Each row is in `copies` windows; `state` bounds the rows in state.
+    Each row is in `windows_per_row` windows; `state` bounds the rows in state.
     """
     why = (
-        f"one state value per group: each row is added once and removed after {copies} windows"
-        if copies > 1
+        f"one state value per group: each row is added once and removed after {windows_per_row} windows"
+        if windows_per_row > 1
         else "one state value per group instead of one per window"
     )
     return Decision(Executor.KERNEL, "sliding aggregate", why, state)
@@ -158,31 +158,33 @@ def _pane_groups(op: WindowAggregation, schedule: Schedule, slack: EventTimeSlac
     return per_slide if not op.groups else times(per_slide, bounds.window_size(op))
 
 
-def interval_join(state: Formula, static: bool, bucket_length: int, by_ranges: bool) -> tuple[JoinStrategy, Decision]:
-    """Return strategy and decision of an interval join: `static` input, else time ranges (`by_ranges`) or buckets.
+def interval_join(
+    state: Formula, has_static_input: bool, bucket_ticks: int, prefer_time_ranges: bool
+) -> tuple[JoinStrategy, Decision]:
+    """Return (strategy, decision) of an interval join: static input, else time ranges if preferred, else time buckets.
 
-    Returns the strategy with the decision. `static` means that one side is known in advance; `by_ranges` prefers time
-    ranges to buckets of `bucket_length` ticks.
+    Returns the strategy with the decision. `has_static_input` means that one side is known in advance;
+    `prefer_time_ranges` prefers time ranges to buckets of `bucket_ticks` ticks.
 
     Ranges need an equality on keys and no stateful operator downstream. Spark refuses a join of two streams without an
     equality: a shared time bucket is one, a range of event time is not.
     """
-    if static:
+    if has_static_input:
         return JoinStrategy.STATIC, Decision(
             Executor.NATIVE, "static join", "one side is known in advance, so the join needs no state", ZERO
         )
-    if by_ranges:
+    if prefer_time_ranges:
         why = "no later operator is stateful, so results need not wait for the watermark: each row is stored once"
         return JoinStrategy.TIME_RANGES, Decision(Executor.NATIVE, "time-range join", why, state)
     why = (
-        f"overlapping intervals share a bucket of {bucket_length} ticks, an equality for Spark: "
+        f"overlapping intervals share a bucket of {bucket_ticks} ticks, an equality for Spark: "
         "at most two copies of a row, no delay"
     )
     return JoinStrategy.TIME_BUCKETS, Decision(Executor.NATIVE, "time-bucket join", why, state)
 
 
 def join_with_scans(state: Formula, has_equalities: bool) -> Decision:
-    """Return the decision to join rows with each scan (periodic read) of a table, in a stateful machine.
+    """Return the decision to join rows with each scan (periodic read) of a table, by key if `has_equalities`.
 
     `state` bounds its rows. The join is by key if `has_equalities`, otherwise in buckets of the table.
     """
@@ -192,7 +194,7 @@ def join_with_scans(state: Formula, has_equalities: bool) -> Decision:
 
 
 def expand_scans(state: Formula) -> Decision:
-    """Return the decision (executor, reason, state bound) to emit all rows of a table at every periodic read."""
+    """Return the decision (executor, reason, state bound) to emit a table's current rows at every periodic read."""
     why = "a row may leave the table at any scan: rows are kept in buckets and emitted again at every scan"
     return Decision(Executor.MACHINE, "join with scans", why, state)
 
@@ -216,16 +218,16 @@ def window_product(state: Formula, has_equalities: bool) -> Decision:
     return Decision(Executor.MACHINE, "product of windows", why, state)
 
 
-def interval_diff(op: Windows, schedule: Schedule, slack: EventTimeSlack, longest: int) -> Decision:
-    """Return the decision (executor, reason, state bound) for ISTREAM or DSTREAM over validity intervals.
+def interval_diff(op: Windows, schedule: Schedule, slack: EventTimeSlack, max_lifetime: int) -> Decision:
+    """Return the decision for ISTREAM or DSTREAM over rows that are valid for at most `max_lifetime` ticks.
 
-    There is one window per tick. The state bound covers the longest validity of a row (`longest`) and the ticks that
-    may be open at once (`slack`).
+    There is one window per tick. The state bound covers the longest validity of a row (`max_lifetime`) and the ticks
+    that may be open at once (`slack`).
     """
-    ticks = schedule.max_ticks_in(longest + slack.ticks) + 2
+    ticks = schedule.max_ticks_in(max_lifetime + slack.ticks) + 2
     state = (
         times(Rows(2 * ticks), bounds.window_size(op))
-        if longest
+        if max_lifetime
         else times(Rows(2 * (ticks + 1)), bounds.window_size(op))
     )
     return Decision(
@@ -236,13 +238,13 @@ def interval_diff(op: Windows, schedule: Schedule, slack: EventTimeSlack, longes
     )
 
 
-def window_diff(op: Windows, ordered: bool, several_per_tick: bool, slack: EventTimeSlack) -> Decision:
-    """Return the decision to compute ISTREAM or DSTREAM by comparing successive windows in a stateful machine.
+def window_diff(op: Windows, ordered: bool, windows_share_ticks: bool, slack: EventTimeSlack) -> Decision:
+    """Return the decision for ISTREAM or DSTREAM by comparing windows, since rows are ordered or windows share ticks.
 
     The reasons can be that the query needs the order of changes (`ordered`), or that a tick may have several windows.
     """
     reasons = []
-    if several_per_tick:
+    if windows_share_ticks:
         reasons.append("several windows may share a tick and are compared in order")
     if ordered:
         reasons.append("the query needs the order of the changes")
@@ -259,27 +261,27 @@ def collect_windows(op: Windows, slack: EventTimeSlack) -> Decision:
     return Decision(Executor.NATIVE, "collect windows", "only a closed tick shows whether its window is empty", state)
 
 
-def keyed_window(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
-    """Return the Decision to build windows per key in a state machine; `held` bounds the rows of the windows.
+def keyed_window(op: Window, held_rows: Formula, slack: EventTimeSlack) -> Decision:
+    """Return the Decision to build windows per key in a state machine; `held_rows` bounds the rows of the windows.
 
-    `held` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
+    `held_rows` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
     (`slack`).
     """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - a table has no keys
     scope = "of each key" if op.key else "of the stream"
     why = f"rows {scope} are processed in order, because a window depends on earlier rows"
-    return Decision(Executor.MACHINE, "windows by key", why, plus(held, slack.max_rows(op.input, 1)))
+    return Decision(Executor.MACHINE, "windows by key", why, plus(held_rows, slack.max_rows(op.input, 1)))
 
 
-def keyed_window_aggregate(op: Window, held: Formula, slack: EventTimeSlack) -> Decision:
+def keyed_window_aggregate(op: Window, held_rows: Formula, slack: EventTimeSlack) -> Decision:
     """Return the decision (executor, reason, state bound) to aggregate in the machine that builds the windows.
 
-    `held` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
+    `held_rows` bounds the rows of the windows. The state bound adds the rows of the ticks that may be open at once
     (`slack`).
     """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - a table has no keys
     why = "the machine that builds the windows also aggregates them, so their rows never leave it"
-    return Decision(Executor.MACHINE, "aggregates by key", why, plus(held, slack.max_rows(op.input, 1)))
+    return Decision(Executor.MACHINE, "aggregates by key", why, plus(held_rows, slack.max_rows(op.input, 1)))
 
 
 def speed_limit(op: SpeedLimit, slack: EventTimeSlack) -> Decision:
@@ -311,25 +313,25 @@ def suppress_unchanged(op: SuppressUnchanged, slack: EventTimeSlack) -> Decision
     )
 
 
-def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, checks: bool) -> Decision:
-    """Return the decision (executor, reason, state bound) to join changes; `sides` bound the rows of the inputs.
+def change_join(how: str, sides: Sequence[Formula], *, keyed: bool, counts_matches: bool) -> Decision:
+    """Return the decision for the incremental `how` join; `counts_matches`: a machine counts each left row's matches.
 
-    `sides` bound the rows of the inputs. The join is by key if `keyed`. With `checks`, a second machine counts the
-    matches of each left row that satisfy the condition.
+    `sides` bound the rows of the inputs. The join is by key if `keyed`. With `counts_matches`, a second machine counts
+    the matches of each left row that satisfy the condition.
     """
     where = "by key" if keyed else "in one task, because there is no join key"
     second_machine = (
-        "; a second machine counts the matches of each left row that satisfy the condition" if checks else ""
+        "; a second machine counts the matches of each left row that satisfy the condition" if counts_matches else ""
     )
     why = (
         f"changes of one side are joined with the rows of the other: the {how} is incremental, {where}{second_machine}"
     )
-    state = plus(*sides, times(*sides)) if checks else plus(*sides)
+    state = plus(*sides, times(*sides)) if counts_matches else plus(*sides)
     return Decision(Executor.MACHINE, "change join", why, state)
 
 
 def combine_relations(how: str, state: Formula, bucketed: bool) -> Decision:
-    """Return the decision (executor, reason, state bound) for `how`, a join or set operation of two relations.
+    """Return the decision for `how` (a join or set operation); `bucketed`: rows are spread over tasks by hash.
 
     `state` bounds its rows. If `bucketed`, equal rows share a bucket; otherwise one task processes all rows.
     """

@@ -25,7 +25,7 @@ class Gap:
     hint: str = SIMULATE_HINT
 
     def refusal(self, operator: str | None = None, *, detail: str = "") -> Unsupported:
-        """Build the Unsupported error for a query with this gap's construct, which Spark does not run.
+        """Build the Unsupported error for this gap; `operator` (None: the gap's) is refused, `detail` adds a reason.
 
         `operator` replaces the operator that the gap names, `detail` is added to the reason.
         """
@@ -36,17 +36,17 @@ class Gap:
 # --- SNEEql and CQL --------------------------------------------------------------------------------
 
 ROW_ORDER = Gap(
-    "a row window over a join, a set operation, a table, DISTINCT or FIRST in CQL",
+    "in CQL, a row window over a join, a set operation, a table, DISTINCT or FIRST",
     "Window",
-    "Spark does not keep the order of such rows, and a row window counts rows in order",
+    "a row window counts rows in order, and such rows have no order on Spark",
 )
 TRACK_ORDER = Gap(
     "AvgSpd, PATHLENGTH, TRAJECTORY or PLACE in a query with a join, or with a subquery in a condition",
     "TrackAggregation",
-    "these aggregates follow the rows of an object in order, and Spark does not keep the order of joined rows",
+    "these aggregates need the rows of an object in order, and joined rows have no order on Spark",
 )
 FOLLOWED_ORDER = Gap(
-    "a row window, or --index, over a PostgreSQL table",
+    "a row window over a PostgreSQL table, or the option --index for such a table",
     "Window",
     "a live run follows the table's log, which does not record the order of rows",
     hint=REPLAY_HINT,
@@ -60,22 +60,22 @@ FOLLOWED_WITHOUT_SCAN = Gap(
 PERIODS_BY_KEY = Gap(
     "a calendar window (`AT` a time zone) with PARTITION BY",
     "PeriodWindow",
-    "the stateful operator for windows by key needs slides of equal length",
+    "the stateful operator for windows by key needs slides of equal length, and calendar periods differ in length",
     hint="leave PARTITION BY out and write GROUP BY, or run it on the reference engine: `transom simulate`",
 )
 LONG_DECIMAL = Gap(
     "a decimal constant with more than 19 digits before the point or 18 after it",
     "Constant",
-    "a decimal on Spark is decimal(38,18)",
+    "on Spark, decimals have the type decimal(38,18)",
     "never",
 )
 
 # --- answers of other queries ---------------------------------------------------------------------
 
 RESULT_ORDER = Gap(
-    "a window of rows or elements over the answer of a SPARQL query, or over statements made of rows",
+    "a window of rows or elements over the answer of a SPARQL query, or over triples that are made from rows",
     "Window",
-    "Spark does not keep the order of rows that begin at the same tick, and such a window counts rows in order",
+    "such a window counts rows in order, and rows that begin at the same tick have no order on Spark",
 )
 
 # --- SPARQL ----------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ RESULT_ORDER = Gap(
 VOLATILE_FUNCTION = Gap(
     "NOW(), RAND(), UUID() and STRUUID()",
     "NOW",
-    "Spark may compute a value twice, and these functions would return two different values",
+    "Spark may call a function twice for one row, and these functions would then return two different values",
     "never",
 )
 VARIABLE_PATTERN = Gap(
@@ -92,7 +92,7 @@ VARIABLE_PATTERN = Gap(
     "the pattern must be translated from XPath to Java before the query runs",
 )
 UNTRANSLATABLE_PATTERN = Gap(
-    "REGEX or REPLACE with a pattern that Java reads differently",
+    "REGEX or REPLACE with a pattern that has another meaning in Java",
     "REGEX",
     "the pattern cannot be translated from XPath to Java",
 )

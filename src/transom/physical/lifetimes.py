@@ -56,7 +56,7 @@ def max_windows(node: PhysicalNode, schedule: Schedule) -> int:
 
 
 def is_time_window(node: PhysicalNode) -> bool:
-    """Whether a node's rows come from one time window, so that they expire in the order of their ticks."""
+    """Whether a plan node is a time window, perhaps filtered or projected, so that its rows expire in tick order."""
     match node:
         case TimeWindow():
             return True
@@ -67,7 +67,7 @@ def is_time_window(node: PhysicalNode) -> bool:
 
 
 def joins_streams(node: PhysicalNode) -> bool:
-    """Whether the rows of a node are pairs from a join of two streams.
+    """Whether a plan node is a join of two streams, or a join, filter or projection above one.
 
     Few of these pairs share a validity interval, so aggregating panes saves little.
     """

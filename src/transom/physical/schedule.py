@@ -36,7 +36,7 @@ class Schedule:
 
     @property
     def clock_periods(self) -> tuple[int, ...]:
-        """Periods in ticks; their multiples include all scheduled ticks, for calendar slides also other ticks."""
+        """Periods in ticks whose multiples include all scheduled ticks; calendar schedules have others, too."""
         return (*self.periods, *(slide.days.table.stride for slide in self.calendars))
 
     @property

@@ -17,9 +17,15 @@ __all__ = ["draw_picture"]
 
 
 def draw_picture(
-    plan: Plan, inputs: Inputs, calendar: Calendar, *, title: str = "", text: str = "", has_positions: bool = False
+    plan: Plan,
+    inputs: Inputs,
+    calendar: Calendar,
+    *,
+    title: str = "",
+    query_text: str = "",
+    has_positions: bool = False,
 ) -> str:
-    """Draw a plan's windows over `inputs` as SVG, or tuples if it has no windows; `text` is the query to show.
+    """Draw a plan's windows, or else tuples, as SVG below `query_text`; errors suggest a map if it `has_positions`.
 
     Windows of keys, by distance, by region or without bounds are not windows on one time axis: UsageError, which names
     the map instead if the query `has_positions`. Of a long run only the first part is drawn, and a note says so. A plan
@@ -27,7 +33,7 @@ def draw_picture(
     """
     operators = window_operators(plan)
     if not operators:
-        return draw_stream(plan, inputs, calendar, title=title, text=text)
+        return draw_stream(plan, inputs, calendar, title=title, query_text=query_text)
     for op, _ in operators:
         if refused_part := undrawable_part(op):
             hint = "`transom map` draws the objects, the window and the answer"
@@ -38,4 +44,4 @@ def draw_picture(
     span = choose_span(operators, inputs)
     part = replace(inputs, until=span.last)
     lanes = [build_lane(op, block, part, span.each) for op, block in operators]
-    return draw_windows(lanes, span, calendar, title, text)
+    return draw_windows(lanes, span, calendar, title, query_text)

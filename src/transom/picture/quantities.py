@@ -65,17 +65,17 @@ class LengthUnit:
     size: float
 
     @staticmethod
-    def for_span(span: float, unit: int) -> LengthUnit:
-        """Choose the unit that a map of this width or height shows: km, m, mm or an imperial unit.
+    def for_span(span: float, micrometres_per_unit: int) -> LengthUnit:
+        """Choose the unit that a map `span` coordinate units wide or high shows: km, m, mm or an imperial unit.
 
-        Coordinates have a unit of `unit` micrometres and spread over `span`.
+        Coordinates have a unit of `micrometres_per_unit` micrometres and spread over `span`.
         """
-        names = [name for name in ("ft", "yd", "mi", "nmi") if MICROMETRES[name] == unit]
+        names = [name for name in ("ft", "yd", "mi", "nmi") if MICROMETRES[name] == micrometres_per_unit]
         if names:
             return LengthUnit(names[0], 1.0)
-        fitting = (name for name in _METRIC_UNITS if span * unit >= 2 * MICROMETRES[name])
+        fitting = (name for name in _METRIC_UNITS if span * micrometres_per_unit >= 2 * MICROMETRES[name])
         name = next(fitting, "mm")
-        return LengthUnit(name, MICROMETRES[name] / unit)
+        return LengthUnit(name, MICROMETRES[name] / micrometres_per_unit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,6 @@ def evaluate_window(op: Windows, inputs: Inputs) -> list[Bag]:
 
 
 def _input_stream(op: Window) -> Stream:
-    """Return the input of a window as a stream; the caller has handled windows over stored tables."""
+    """Return the input stream of a window; AssertionError if the window is over a stored table, which has no stream."""
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - the case above takes tables
     return op.input

@@ -46,14 +46,14 @@ class EvaluationContext:
         raise PlanError(f"no column {attribute} in this expression")
 
     def tag(self, name: str) -> int:
-        """Return the tick (event time) or index (row number) of the current stream element, as `name` says.
+        """Return the current stream element's tick (event time) if `name` is `tick`, its row number if it is `index`.
 
         A context without tags raises PlanError.
         """
         raise PlanError("the tuples of a window carry no tags")
 
     def exists(self, exists: Exists) -> bool:
-        """Whether the pattern of an EXISTS has a solution in this context; raises PlanError if not supported."""
+        """Whether an EXISTS pattern has a solution for the current row; PlanError where EXISTS is not supported."""
         raise PlanError("EXISTS is not available in this expression")
 
     def term_function(self, name: str) -> Callable[..., Any]:
@@ -82,7 +82,7 @@ class RowContext(EvaluationContext):
         return self.row[self.schema.position(attribute)]
 
     def tag(self, name: str) -> int:
-        """Return the tick (event time) or index (row number) of this context's stream element, as `name` says.
+        """Return the tick (event time) of this stream element if `name` is `tick`, its row number if it is `index`.
 
         Raises PlanError for a row of a window, which has neither.
         """
@@ -140,7 +140,7 @@ def evaluate_expression(expression: Expression, scope: EvaluationContext) -> Val
 
 
 def _implementation(function: Function, scope: EvaluationContext) -> Callable[..., Any]:
-    """Return the Python function for an SQL, spatial or SPARQL function; `scope` supplies the SPARQL ones."""
+    """Return the Python function that computes an SQL, spatial or SPARQL function; `scope` supplies SPARQL's."""
     if function.family == "terms":
         return scope.term_function(function.name)
     return (IMPLEMENTATIONS if function.family == "values" else SPACE_IMPLEMENTATIONS)[function.name]
@@ -186,7 +186,7 @@ def aggregate(column: Aggregate, schema: Schema, rows: Sequence[Row], scopes: Co
 
 
 def aggregate_values(column: Aggregate, members: Sequence[Any]) -> Value:
-    """Aggregate values, ignoring NULLs, or count rows for COUNT(*); no values give NULL, or 0 for COUNT."""
+    """Aggregate `members`: argument values without NULLs, or rows for COUNT(*); none give NULL, or 0 for COUNT."""
     members = list(dict.fromkeys(members)) if column.distinct else members
     if column.attribute.type is Type.TERM:
         from transom.reference.rdf.aggregates import term_aggregate

@@ -21,7 +21,7 @@ MANY_WINDOWS = 10_000
 
 
 def unchanged_windows(plan: Plan, inputs: Inputs) -> Iterator[tuple[int, int, int]]:
-    """Yield counts (windows, input rows, unchanged windows) per window operator with mostly unchanged windows.
+    """For each time window of which most repeat the previous one, yield (windows, input rows, fewest repetitions).
 
     A row enters a time window once and leaves it once, so `n` rows change at most `2 * n` windows after the first one.
     """

@@ -54,7 +54,7 @@ class Rejections:
 
 
 def _rejected_after_first(op: SpeedLimit, accepted: Sequence[Element], rejected: Sequence[Element]) -> dict[Row, int]:
-    """Count, per key, the rows that a speed limit rejected between the first and second row that it accepted.
+    """Count per key the rows that a speed limit rejected after its first accepted row and before the second one.
 
     Rows without a position are left out, because a speed limit always accepts them.
     """

@@ -212,7 +212,7 @@ def slice(op: Slice, rows: Rows) -> Rows:
 
 
 def suppress_unchanged(op: SuppressUnchanged, windows: Sequence[Bag]) -> list[Bag]:
-    """Keep windows with a row that is not in the previous window of the same key, and those ending a key (C5)."""
+    """Keep windows with a row that the previous window of the key lacks, and final windows, which end a key (C5)."""
     return [w for before, w in with_previous_window(windows) if w.is_final or difference(w.rows, before)]
 
 
@@ -239,7 +239,7 @@ def relation_at(tick: int, windows: Sequence[Bag]) -> Rows:
 
 
 def at_every_instant(op: RelationOperator, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
-    """Join or combine the current rows of two inputs by `op`, at every tick at which either has a window (C16)."""
+    """Apply a join or set operation to the latest windows of two inputs, at each tick at which either has a new one."""
     ticks = tick_union(left, right)
     return [Bag(tick, snapshot(op, (relation_at(tick, left), relation_at(tick, right)))) for tick in ticks]
 
@@ -268,7 +268,7 @@ def relation_join(op: RelationJoin, sides: Sequence[Rows], scopes: ContextFactor
 
 
 def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) -> Pairing:
-    """Return a function that merges two rows; it gives None if common columns differ, or none is set (`overlap`).
+    """Return a function that merges two rows, None if they conflict; `overlap`: they must also share a set column.
 
     NULL agrees with any value. With `overlap`, both rows must have a value in some common column (W3C 18.5).
     """
@@ -277,7 +277,7 @@ def compatible_pairing(left: Schema, right: Schema, *, overlap: bool = False) ->
     right_only = [column for column, attribute in enumerate(right) if attribute not in left_columns]
 
     def pair(first: Row, second: Row) -> Row | None:
-        """Merge a left and a right row; None if they disagree in a common column."""
+        """Merge two rows; None if they differ in a common column or, with `overlap`, share no value in any."""
         overlaps, merged = False, list(first)
         for left_column, right_column in common:
             cell, other = first[left_column], second[right_column]
@@ -358,7 +358,7 @@ def current_windows(windows: Sequence[Bag]) -> Callable[[int], list[Bag]]:
     of_keys = [(sorted(by_tick), by_tick) for by_tick in by_key.values()]
 
     def at(tick: int) -> list[Bag]:
-        """Return, per key, the windows of the last tick <= `tick` that has any; final ones only at their tick."""
+        """Return, per key, all windows of its last tick <= `tick` with any; one that ends a key only at its tick."""
         numbers: list[int] = []
         for ticks, by_tick in of_keys:
             past = bisect_right(ticks, tick)

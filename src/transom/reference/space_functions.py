@@ -11,68 +11,55 @@ from transom.model.geometry.space import Position, step_length
 from transom.model.types import Line, Point, wkb
 
 
-def position_of_measure(measure: int) -> Position:
-    """Return a Position for distances: a globe if `measure` is 0, else a plane of `measure` micrometres/unit.
-
-    `measure` is 0 for the globe, else the micrometres per unit of a plane.
-    """
-    return Position("x", "y", geodesic=measure == 0, unit=measure or 1)
+def position_of_measure(micrometres_per_unit: int) -> Position:
+    """Return the Position that measures distances on a plane with a unit of so many micrometres, 0: on the globe."""
+    return Position("x", "y", geodesic=micrometres_per_unit == 0, unit=micrometres_per_unit or 1)
 
 
-def distance_between(first: Point, second: Point, measure: int) -> int | None:
-    """Return two points' distance in micrometres, None if invalid; `measure` is a plane's unit, 0 on the globe.
-
-    `measure` is 0 for the globe, else the micrometres per unit of a plane.
-    """
-    position = position_of_measure(measure)
+def distance_between(first: Point, second: Point, micrometres_per_unit: int) -> int | None:
+    """Return two points' distance in micrometres, None if invalid; `micrometres_per_unit` is 0 on the globe."""
+    position = position_of_measure(micrometres_per_unit)
     start, end = position.point(*first), position.point(*second)
     return None if start is None or end is None else step_length(position, start, end)
 
 
-def kilometres_per_hour(micrometres: int, ticks: int, tick_length: int) -> float:
-    """Compute the speed in km/h over a distance in a number of ticks of `tick_length` microseconds."""
-    return float(micrometres * 18) / float(ticks * tick_length * 5)
+def kilometres_per_hour(micrometres: int, ticks: int, tick_microseconds: int) -> float:
+    """Compute the speed in km/h over a distance that takes a number of ticks."""
+    return float(micrometres * 18) / float(ticks * tick_microseconds * 5)
 
 
-def _point(x: float, y: float = 0.0, measure: int = 1) -> Point | None:
-    """SQL POINT: the point with two coordinates, on the globe if `measure` is 0; NULL if it is invalid."""
-    return None if position_of_measure(measure).point(x, y) is None else Point(x, y)
+def _point(x: float, y: float = 0.0, micrometres_per_unit: int = 1) -> Point | None:
+    """SQL POINT: the point with two coordinates, on the globe if `micrometres_per_unit` is 0; NULL if invalid."""
+    return None if position_of_measure(micrometres_per_unit).point(x, y) is None else Point(x, y)
 
 
-def _distance(first: Point, second: Point, measure: int) -> float | None:
-    """SQL DISTANCE: the distance of two points in metres, on the globe if `measure` is 0; NULL if one is invalid."""
-    distance = distance_between(first, second, measure)
+def _distance(first: Point, second: Point, micrometres_per_unit: int) -> float | None:
+    """SQL DISTANCE in metres, on the globe if `micrometres_per_unit` is 0; NULL if a point is invalid."""
+    distance = distance_between(first, second, micrometres_per_unit)
     return None if distance is None else distance / 1e6
 
 
-def _within(first: Point, second: Point, limit: int, measure: int) -> bool | None:
-    """SQL WITHIN: whether two points are at most `limit` micrometres apart; NULL if one is invalid.
-
-    `measure` is 0 for the globe, else the micrometres per unit of a plane.
-    """
-    distance = distance_between(first, second, measure)
-    return None if distance is None else distance <= limit
+def _within(first: Point, second: Point, limit_micrometres: int, micrometres_per_unit: int) -> bool | None:
+    """SQL WITHIN: whether two points are at most a limit apart; `micrometres_per_unit` 0: globe; NULL if invalid."""
+    distance = distance_between(first, second, micrometres_per_unit)
+    return None if distance is None else distance <= limit_micrometres
 
 
-def _speed(first: Point, start_tick: int, second: Point, end_tick: int, measure: int, tick_length: int) -> float | None:
-    """SQL SPEED in km/h between points at two ticks; `measure` 0: globe; NULL for equal ticks or a bad point.
-
-    `measure` is 0 for the globe; a tick has `tick_length` microseconds.
-    """
-    distance = distance_between(first, second, measure)
+def _speed(
+    first: Point, start_tick: int, second: Point, end_tick: int, micrometres_per_unit: int, tick_microseconds: int
+) -> float | None:
+    """SQL SPEED in km/h between two points; `micrometres_per_unit` 0: globe; NULL for equal ticks or invalid points."""
+    distance = distance_between(first, second, micrometres_per_unit)
     if start_tick == end_tick or distance is None:
         return None
-    return kilometres_per_hour(distance, abs(end_tick - start_tick), tick_length)
+    return kilometres_per_hour(distance, abs(end_tick - start_tick), tick_microseconds)
 
 
-def _heading(first: Point, second: Point, measure: int) -> float | None:
-    """SQL HEADING: degrees from north, between points; `measure` 0 means globe; NULL if equal or invalid.
-
-    `measure` is 0 for the globe.
-    """
-    if first == second or distance_between(first, second, measure) is None:
+def _heading(first: Point, second: Point, micrometres_per_unit: int) -> float | None:
+    """SQL HEADING: degrees clockwise from north; `micrometres_per_unit` 0: globe; NULL for equal or invalid points."""
+    if first == second or distance_between(first, second, micrometres_per_unit) is None:
         return None
-    if measure == 0:
+    if micrometres_per_unit == 0:
         return azimuth(first.x, first.y, second.x, second.y)
     return math.degrees(math.atan2(second.x - first.x, second.y - first.y)) % 360.0
 

@@ -34,7 +34,7 @@ def renumber(elements: Sequence[Element]) -> list[Element]:
 
 
 def speed_limit(op: SpeedLimit, elements: Sequence[Element]) -> tuple[list[Element], list[Element]]:
-    """Split a stream into accepted rows, and rows whose position is reachable only above the speed limit."""
+    """Split a stream into (accepted rows, rejected rows, whose position is reachable only above the speed limit)."""
     schema = op.input.schema
     accepted: list[Element] = []
     rejected: list[Element] = []
@@ -73,6 +73,6 @@ def d_stream(windows: Sequence[Bag]) -> list[Element]:
 
 
 def stream_of_batches(batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Element]:
-    """Concatenate the rows of successive ticks to a stream of elements, numbered from 1 (Figure 8 append)."""
+    """Concatenate (tick, its rows) pairs, in order of ticks, to stream elements numbered from 1 (Figure 8 append)."""
     tagged = [(tick, row) for tick, rows in batches for row in rows]
     return [Element(tick, index, row) for index, (tick, row) in enumerate(tagged, start=1)]

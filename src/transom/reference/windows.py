@@ -87,7 +87,7 @@ def window(op: Window, elements: Sequence[Element], inputs: Inputs) -> list[Bag]
 
 
 def validity(op: Window, elements: Sequence[Element]) -> list[tuple[Element, int, int | None]]:
-    """Return each element with the ticks at which it enters and leaves the window; None if it never leaves.
+    """Return (element, tick at which it enters the window, tick at which it leaves; None: never) for each element.
 
     Equivalent to `window`, without a bag per tick: an element in range stays until the lower bound has passed it. An
     end of None is forever. An element whose end equals its start is never visible. Unsupported for windows whose
@@ -153,7 +153,7 @@ def split_lifetimes(forget_after: int | None, elements: Sequence[Element]) -> li
 def position_elements(
     op: Window, numbered: Sequence[Element], elements: Sequence[Element] = ()
 ) -> list[PositionedElement]:
-    """Add to each element its tick, its index in `numbered`, and the distance travelled so far (C11).
+    """Add tick, index (in `numbered`) and distance travelled to each of `elements` (default: `numbered`) (C11).
 
     An element without a position has the distance of its predecessor. `numbered` has the indexes within a key, and
     `elements` the same elements with their stream index, which stays as a tag.
@@ -175,7 +175,7 @@ def position_elements(
 
 
 def element_position(op: Window, element: Element) -> tuple[float, float] | None:
-    """Return an element's (x, y) position; None if it is missing, invalid, or not read by the window `op`."""
+    """Return an element's (x, y) position; None if it is NULL or invalid, or if `op` has no position columns."""
     if op.position is None:
         return None
     return op.position.point(*(element.row[op.input.schema.position(a)] for a in op.position_columns))
@@ -214,7 +214,7 @@ def slide_events(
 
 
 def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> CoordinateValues:
-    """Return a window's coordinates at tick `now`: `now`, and index and distance of the last row (0 if none)."""
+    """Return a window's coordinate values at tick `now`: `now`, and the last row's index and distance (0 if none)."""
     so_far = [e.at for e in elements if e.at[TICK] <= now]
     return {**(so_far[-1] if so_far else {INDEX: 0, DISTANCE: 0}), TICK: now}
 
@@ -222,7 +222,7 @@ def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> Coordinat
 def boundary_crossings(
     coordinate: Coordinate, step: int, first: int, instants: Sequence[int], elements: Sequence[PositionedElement]
 ) -> list[tuple[int, CoordinateValues]]:
-    """Return (tick, coordinate values) where row number or distance passes `first` + n * `step` (C12).
+    """Return (tick, coordinate values) at those `instants` where rows or distance pass `first` + n * `step` (C12).
 
     The boundaries are `first` + n * `step`; there is at most one event at each of the `instants`.
     """
@@ -278,7 +278,7 @@ def in_range(window_range: Range, element: PositionedElement, at: CoordinateValu
 
 
 def can_hold(window_range: Range, element: PositionedElement) -> bool:
-    """Whether a range can ever hold an element; False only if the element is outside of the range's region."""
+    """Whether a window could ever hold an element by this range: False only if it lies outside the range's region."""
     return not isinstance(window_range, RegionRange) or in_range(window_range, element, element.at)
 
 

@@ -29,10 +29,10 @@ class RowAccounts:
     A micro-batch whose rows do not add up stops the run, and marks the checkpoint.
     """
 
-    def __init__(self, checkpoint: Checkpoint, counts: RowCounts, sources: Sequence[Extent]) -> None:
-        """Load a checkpoint's row counts; `counts` decodes Spark's metrics, the catalog declares `sources`."""
+    def __init__(self, checkpoint: Checkpoint, metrics: RowCounts, sources: Sequence[Extent]) -> None:
+        """Load a checkpoint's row counts; `metrics` says what Spark's metrics of this run count, by source."""
         self._checkpoint = checkpoint
-        self._counts = counts
+        self._counts = metrics
         self._topics = {
             extent.name: extent.source
             for extent in sources
@@ -56,7 +56,7 @@ class RowAccounts:
         return Progress(earlier=record.earlier, counted_from=record.first, uncounted=record.uncounted)
 
     def attach(self, stream: Any) -> None:
-        """Set Spark's running query, whose metrics give the row counts of each micro-batch."""
+        """Set Spark's running query (`stream`), whose metrics give the row counts of each micro-batch."""
         self._stream = stream
         self._attached.set()
 
@@ -78,7 +78,7 @@ class RowAccounts:
             self._add(report["batchId"], report.get("observedMetrics") or {})
 
     def _add(self, batch: int, observed: Mapping[str, Any]) -> None:
-        """Record the counts of a micro-batch from Spark's metrics, after they have been checked."""
+        """Check a micro-batch's row counts from Spark's metrics, then record them; LostRows if they do not add up."""
         counts = RowTotals(1, source_balances(observed, self._counts), rows_out(observed), self._offsets(batch))
         lost = counts.lost_rows(f"in micro-batch {batch}")
         if lost is not None:
@@ -134,7 +134,7 @@ class RowAccounts:
         return explained
 
     def _check_messages(self, name: str, rows: int, messages: int) -> None:
-        """Raise LostRows, and mark the checkpoint, if a topic has more messages than the rows read."""
+        """Raise LostRows, and mark the checkpoint, if source `name` read fewer `rows` than its topic has `messages`."""
         if messages > rows:
             lost = LostRows(
                 f"the rows of {name} do not add up: {rows:,} read of {messages:,} messages",
@@ -155,7 +155,7 @@ def _span(begins: Mapping[str, int], ends: Mapping[str, int]) -> int:
 
 
 def _observed_metrics(stream: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield name and values of the metrics of the micro-batch that a query has just computed."""
+    """Yield (name, values by column) of each metric of the micro-batch that query `stream` has just computed."""
     metrics = stream._jsq.streamingQuery().lastExecution().observedMetrics().iterator()
     while metrics.hasNext():
         entry = metrics.next()

@@ -70,7 +70,7 @@ class Reaching(Plannable, Protocol):
 
     @property
     def reach(self) -> HistoryReach:
-        """How many ticks back input rows can affect answers, or the reason why there is no such limit."""
+        """How many ticks back input rows can affect an answer, or the reason why there is no such limit."""
         ...
 
 
@@ -91,24 +91,24 @@ def start_at(
     spark: SparkSession,
     options: RunOptions,
     beginning: Beginning,
-    sources: Mapping[str, DataFrame] | None = None,
+    user_frames: Mapping[str, DataFrame] | None = None,
     *,
     before_start: Callable[[Job], None] = lambda _: None,
 ) -> Running:
-    """Start a query on Spark where `beginning` says; raise UsageError or CheckpointError if it cannot begin there.
+    """Start a query where `beginning` says: a first tick or an older checkpoint; `before_start` gets the planned query.
 
     `before_start` is called with the planned query.
     """
-    options = resolve(query, spark, options, beginning, tuple(sources or ()))
-    job = query.job(spark, options, tuple(sources or ()))
-    if beginning.on_change == "rebuild" and find_change(job, sources or {}) is not None:
+    options = resolve(query, spark, options, beginning, tuple(user_frames or ()))
+    job = query.job(spark, options, tuple(user_frames or ()))
+    if beginning.on_change == "rebuild" and find_change(job, user_frames or {}) is not None:
         ticks = check_beginning(query, REBUILD, index=options.index, handover=True)
         options = _from(options, ticks, rebuild(spark, options.folder, query.catalog.calendar))
-        job = query.job(spark, options, tuple(sources or ()))
+        job = query.job(spark, options, tuple(user_frames or ()))
     if options.since is not None and recorded_beginning(options.folder) is None:
-        warn_of_deleted_history(source_topics(job.sources, sources or {}))
+        warn_of_deleted_history(source_topics(job.sources, user_frames or {}))
     before_start(job)
-    return start_query(job, spark, sources)
+    return start_query(job, spark, user_frames)
 
 
 def resolve(
@@ -116,12 +116,12 @@ def resolve(
     spark: SparkSession,
     options: RunOptions,
     beginning: Beginning,
-    user_sources: Sequence[str] = (),
+    opened_by_caller: Sequence[str] = (),
 ) -> RunOptions:
-    """Return `options` with the first tick to read and the first to answer, by --since, --after or the checkpoint.
+    """Return `options` with the first tick to read and that of the answer, as `beginning` or the checkpoint says.
 
-    A run that resumes keeps what its checkpoint records, and so does one whose checkpoint was rebuilt. `user_sources`
-    are the names of the sources that the caller opens.
+    A run that resumes keeps what its checkpoint records, and so does one whose checkpoint was rebuilt.
+    `opened_by_caller` are the names of the sources that the caller opens.
     """
     if beginning.since is not None and beginning.after is not None:
         raise UsageError("--since and --after both say where the answer begins", hint="leave out one of them")
@@ -140,7 +140,7 @@ def resolve(
             raise UsageError(
                 f"the checkpoint {folder} was begun without --after", hint="leave out --after, or give a new checkpoint"
             )
-        handover = begin_takeover(spark, query.job(spark, options, user_sources), beginning.after)
+        handover = begin_takeover(spark, query.job(spark, options, opened_by_caller), beginning.after)
         if handover is None:
             handover = take_over(spark, beginning.after, folder, query.catalog.calendar)
         return _from(options, ticks, handover)
@@ -153,7 +153,7 @@ def resolve(
 
 
 def check_beginning(query: Reaching, option: str, *, index: bool, handover: bool) -> int:
-    """Return how many ticks of earlier rows `option`, such as --since, needs; UsageError if it is not allowed.
+    """Return the ticks of earlier rows that `option` (--since) needs; UsageError if `index` or `handover` forbid it.
 
     `option` asks for it, `index` says whether tuples are numbered, `handover` whether the answer continues another one.
     """
@@ -182,18 +182,18 @@ def check_beginning(query: Reaching, option: str, *, index: bool, handover: bool
 
 
 def _from(options: RunOptions, ticks: int, handover: Handover) -> RunOptions:
-    """Return options of a run that answers from the tick after a handover, and reads from `ticks` earlier on."""
+    """Return `options` for an answer from the tick after `handover` on, and input from `ticks` before that tick."""
     since = handover.tick + 1
     return replace(options, since=since, start=max(options.start, handover.first, since - ticks))
 
 
 def _recorded(options: RunOptions, recorded: tuple[int, int | None]) -> RunOptions:
-    """Return the options with the pair `recorded` in a checkpoint: first tick of rows, first tick of answers."""
+    """Return the options with a `recorded` pair: first tick of input rows, and of the answer (None: not set)."""
     return replace(options, start=recorded[0], since=recorded[1])
 
 
 def recorded_beginning(folder: Path) -> tuple[int, int | None] | None:
-    """Return a checkpoint's first ticks of input rows and of answers (None: not set); None without a record."""
+    """Return a checkpoint's first ticks of input rows and of its answer (None: not set); None without a record."""
     try:
         recorded: Any = json.loads((folder / PLAN_FILE).read_bytes())
         return int(recorded["start"]), recorded.get("since")
@@ -201,28 +201,28 @@ def recorded_beginning(folder: Path) -> tuple[int, int | None] | None:
         return None  # the check of the fingerprint says what is wrong
 
 
-def find_change(job: Job, sources: Mapping[str, Any]) -> CheckpointError | None:
+def find_change(job: Job, user_frames: Mapping[str, Any]) -> CheckpointError | None:
     """Return the error that says how a query differs from the one of its checkpoint; None if it may resume."""
     folder = job.options.folder
     if recorded_beginning(folder) is None:
         return None
     try:
-        check_fingerprint(folder, fingerprint(job, sources), job.text, spark_started=True)
+        check_fingerprint(folder, fingerprint(job, user_frames), job.text, spark_has_written=True)
     except CheckpointError as change:
         return change
     return None
 
 
 def describe_change(
-    query: Reaching, spark: SparkSession, options: RunOptions, sources: Mapping[str, DataFrame] | None = None
+    query: Reaching, spark: SparkSession, options: RunOptions, user_frames: Mapping[str, DataFrame] | None = None
 ) -> str:
-    """Describe how a query differs from the one of its checkpoint, and what a rebuild would do; nothing is changed."""
+    """Describe how a query differs from that of its checkpoint, and what a rebuild would do; nothing is changed."""
     options = resolve(query, spark, options, Beginning())
     folder = options.folder
     refuse_handed_over(folder)
     if recorded_beginning(folder) is None:
         return f"{folder} is a new checkpoint"
-    change = find_change(query.job(spark, options, tuple(sources or ())), sources or {})
+    change = find_change(query.job(spark, options, tuple(user_frames or ())), user_frames or {})
     if change is None:
         return f"{folder} belongs to this query, which resumes from it"
     try:
@@ -238,7 +238,7 @@ def describe_change(
 
 
 def beginning_line(query: Reaching, options: RunOptions) -> str | None:
-    """Describe the first ticks that a run answers and reads; None if its answer begins with its first row."""
+    """Describe the first ticks of a run's answer and input; None if its answer begins with its first row."""
     if options.since is None:
         return None
     calendar = query.catalog.calendar

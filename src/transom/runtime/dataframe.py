@@ -23,7 +23,7 @@ from transom.runtime.job import Job, lateness_of
 from transom.runtime.results.results import last_tick
 from transom.spark.columns import ORIGIN_ORDER, REJECT_REASON
 from transom.spark.frames import LoweringContext
-from transom.spark.input.balance import CountRead, RowCounts, uncounted
+from transom.spark.input.balance import RowCounter, RowCounts, uncounted
 from transom.spark.input.rejected import RejectedRows
 from transom.spark.input.statements import (
     explode_statements,
@@ -44,22 +44,22 @@ def dataframe(
     *,
     live: bool,
     rejected: RejectedRows | None = None,
-    counts: RowCounts | None = None,
-    nodes: list[PhysicalNode] | None = None,
+    metrics: RowCounts | None = None,
+    lowered_nodes: list[PhysicalNode] | None = None,
 ) -> DataFrame:
-    """Build the DataFrame of a query's answer, streaming if `live`; `user_frames` replace catalog sources.
+    """Build a query's answer, streaming if `live`; fill `rejected`, `metrics` and `lowered_nodes` for the caller.
 
     `user_frames` maps extents to DataFrames of the caller; other sources are opened from the catalog. `rejected`
-    collects the rejected rows of a batch, `counts` the row counts of live sources, `nodes` the nodes that the DataFrame
-    of a live run labels.
+    collects the rejected rows of a batch, `metrics` the row counts of live sources, `lowered_nodes` the nodes that the
+    DataFrame of a live run labels.
     """
-    counts = counts or RowCounts()
+    metrics = metrics or RowCounts()
     catalog, options, frames = job.catalog, job.options, dict(user_frames or {})
     declared = catalog.sources
     for name in frames:
         if name not in declared:
             raise UsageError(f"a source for {name}, which is no extent", hint=f"there is {', '.join(declared)}")
-    opener = SourceOpener(job, spark, frames, counts, rejected, live)
+    opener = SourceOpener(job, spark, frames, metrics, rejected, live)
     streams, tables = _open_sources(opener)
     statement_sources = [extent.name for extent in job.sources if extent.holds_statements]
     row_sources = [extent for extent in job.sources if not extent.holds_statements]
@@ -89,14 +89,14 @@ def dataframe(
         job.kernel.used,
         rejected or RejectedRows(),
         shared_scans=dict.fromkeys(_shared_streams(job.plan, {*statement_sources, *source_of})) if live else {},
-        counts=counts,
+        counts=metrics,
         lateness=lateness_of(job, live=live),
         lateness_checked=frozenset(
             extent.name for extent in row_sources if extent.name not in frames and _keeps_dead_letters(extent)
         ),
         source_of=source_of,
         rows_until=None if live or not row_sources else last_tick(options, timed_frames),
-        nodes=[] if nodes is None else nodes,
+        nodes=[] if lowered_nodes is None else lowered_nodes,
     )
     check_session(spark, job.plan, catalog.calendar, live)
     answer = job.results.result(lower(job.plan, context))
@@ -106,7 +106,7 @@ def dataframe(
 def replay(
     job: Job, spark: SparkSession, user_frames: Mapping[str, Any] | None = None, *, rejected: RejectedRows | None = None
 ) -> DataFrame:
-    """Build the DataFrame of a planned query's answer over batch sources, ordered by tick.
+    """Build a query's answer over batch sources, ordered by tick; `rejected` collects the rows that are rejected.
 
     `user_frames` are the sources that the caller opens. `rejected` is filled while it runs.
     """
@@ -127,12 +127,12 @@ class SourceOpener:
     rejected: RejectedRows | None
     live: bool
 
-    def row_counter(self, extent: Extent) -> CountRead:
-        """Return a function that adds row counting to a source's frame; in a replay it leaves the frame unchanged."""
+    def row_counter(self, extent: Extent) -> RowCounter:
+        """Return a function (frame, rows) that counts column `rows` as read from the source; nothing in a replay."""
         return self.counts.scan(extent.name) if self.live else uncounted
 
     def user_stream(self, extent: Extent) -> DataFrame | None:
-        """Return the caller's DataFrame for a stream, or None; raise UsageError if a live run gets a batch frame."""
+        """Return the caller's frame for a stream, or None; UsageError if it is a batch in a live run or the reverse."""
         frame = self.user_frames.get(extent.name)
         if frame is not None and frame.isStreaming != self.live:
             raise UsageError(f"the source of {extent.name} is not a stream, while others are")
@@ -158,7 +158,7 @@ def _open_table(opener: SourceOpener, extent: Extent, *, followed: bool) -> Data
     """Open a table or stored graph as a frame; if `followed`, stream its row changes from the log of periodic reads."""
     spark, catalog, user_frame = opener.spark, opener.job.catalog, opener.user_frames.get(extent.name)
     if followed:
-        return connectors.open_scans(spark, extent, catalog.folder, count=opener.row_counter(extent))
+        return connectors.open_scans(spark, extent, catalog.folder, count_rows=opener.row_counter(extent))
     if user_frame is not None:
         return (
             graph_frame(extent, user_frame)
@@ -236,7 +236,7 @@ def _open_from_catalog(opener: SourceOpener, extent: Extent) -> DataFrame:
         checkpoint=job.options.checkpoint,
         reject_late=job.has_state,
         allow_data_loss=job.options.allow_data_loss,
-        count=opener.row_counter(extent),
+        count_rows=opener.row_counter(extent),
     )
 
 

@@ -35,10 +35,10 @@ _QUERY_DUMP = re.compile(r"=== Streaming Query ===.*?(?=JVM stacktrace|\Z)", re.
 _TRACE_LINE = re.compile(r"^\s*(at [\w.$]+\(|Traceback|File \"|\.\.\. \d+ more)")
 
 
-def translate_error(error: BaseException, folders: Sequence[Path] = ()) -> TransomError | None:
-    """Translate an error that Spark raised to a TransomError; None if its cause is not recognized.
+def translate_error(error: BaseException, run_folders: Sequence[Path] = ()) -> TransomError | None:
+    """Translate a Spark error to a TransomError, None if unknown; it may name one of `run_folders` (checkpoint first).
 
-    `folders` are those that the run writes, its checkpoint first; messages name the folder at fault.
+    `run_folders` are those that the run writes, its checkpoint first; messages name the folder at fault.
     """
     if isinstance(error, TransomError):
         return error
@@ -64,14 +64,14 @@ def translate_error(error: BaseException, folders: Sequence[Path] = ()) -> Trans
             hint="start the query again: no row is lost or repeated",
         )
     if _DISK_FULL.search(text):
-        full = "; ".join(_full_disks(folders))
+        full = "; ".join(_full_disks(run_folders))
         return Unavailable(
             f"a disk is full: {full}" if full else "a disk is full",
             detail=first_cause(text),
             hint="make room and start the query again",
         )
     if _STATE_DAMAGED.search(text):
-        damaged = _damaged_state(text, folders)
+        damaged = _damaged_state(text, run_folders)
         return CheckpointError(
             "the state in the checkpoint is damaged" + (f": {damaged}" if damaged else ""),
             detail=first_cause(text),
@@ -92,13 +92,13 @@ def _full_disks(folders: Sequence[Path]) -> Iterator[str]:
                 yield f"{folder} has {free:,} bytes left"
 
 
-def _damaged_state(text: str, folders: Sequence[Path]) -> str | None:
-    """Return the file or folder of the state that a Spark error is about; None if it cannot be told."""
+def _damaged_state(text: str, run_folders: Sequence[Path]) -> str | None:
+    """Return the state file or folder that a Spark error is about, in `run_folders` (checkpoint first); else None."""
     if path := _STATE_PATH.search(text):
         return path[1]
-    if (store := _STATE_ID.search(text)) and folders:
-        return str(folders[0] / "spark" / "state" / store[1] / store[2])
-    state = folders[0] / "spark" / "state" if folders else None
+    if (store := _STATE_ID.search(text)) and run_folders:
+        return str(run_folders[0] / "spark" / "state" / store[1] / store[2])
+    state = run_folders[0] / "spark" / "state" if run_folders else None
     return str(find_damaged_changelog(state) or state) if state is not None else None
 
 

@@ -19,37 +19,39 @@ def watermark_delay_ms(extent: Extent, calendar: Calendar) -> int:
 
 
 def heartbeats(
-    job: Job, spark: SparkSession, streamed: Sequence[Extent], user_sources: Collection[str]
+    job: Job, spark: SparkSession, streamed: Sequence[Extent], opened_by_caller: Collection[str]
 ) -> dict[str, DataFrame]:
-    """Return streams of ticks by source name; they advance the watermark where a source delivers no rows.
+    """Return ticks, by source, that move the watermark past idle, growing or (not if `opened_by_caller`) ended sources.
 
     They are for `streamed` sources that may be idle, that grow, or that end with the run; sources that the caller opens
-    (`user_sources`) do not end.
+    (`opened_by_caller`) do not end.
     """
     options = job.options
     streams: dict[str, DataFrame] = {}
     for extent in streamed:
-        if options.once and options.until is not None and extent.name not in user_sources:
+        if options.once and options.until is not None and extent.name not in opened_by_caller:
             streams[extent.name] = _heartbeat_at(job, spark, options.until + 1 + extent.lateness)
         elif extent.grows:
             streams[extent.name] = _heartbeat_at(job, spark, connectors.scanned_up_to(extent, job.catalog.folder))
         elif extent.idle_after is not None:
             streams[extent.name] = clock.heartbeats(
                 spark,
-                behind=extent.idle_after,
+                lag_ticks=extent.idle_after,
                 calendar=job.catalog.calendar,
                 live=True,
-                first=options.start,
-                kernel=job.kernel.used,
+                first_tick=options.start,
+                use_kernel=job.kernel.used,
             )
     return streams
 
 
 def _heartbeat_at(job: Job, spark: SparkSession, tick: int) -> DataFrame:
-    """Build a stream of two heartbeats, at `tick` and the next, which advance the watermark at every start.
+    """Build a stream with rows at `tick` and the next tick only, which advance the watermark at every start.
 
     After a restart Spark knows the watermark of a source only from new rows, and the next scan of a table may be hours
     away. The first micro-batch reads all segments of the log that exist now.
     """
     calendar = job.catalog.calendar
-    return clock.ticks(spark, first=tick, periods=(), until=tick, live=True, calendar=calendar, kernel=job.kernel.used)
+    return clock.ticks(
+        spark, first_tick=tick, periods=(), until=tick, live=True, calendar=calendar, use_kernel=job.kernel.used
+    )

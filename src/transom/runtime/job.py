@@ -45,7 +45,7 @@ class Job:
 
 
 def lateness_of(job: Job, *, live: bool) -> Lateness | None:
-    """Return how a run's readers reject late rows; None in a replay, without state or without a checkpoint.
+    """Return how a run's sources reject late rows; None in a replay, without state or without a checkpoint.
 
     A replay is a run that is not `live`. Without a checkpoint, as in a DataFrame that its caller starts, Spark drops
     late rows itself.
@@ -69,9 +69,14 @@ class Plannable(Protocol):
         ...
 
     def job(
-        self, spark: SparkSession | None, options: RunOptions, user_sources: Collection[str] = (), *, live: bool = True
+        self,
+        spark: SparkSession | None,
+        options: RunOptions,
+        opened_by_caller: Collection[str] = (),
+        *,
+        live: bool = True,
     ) -> Job:
-        """Plan the query for a session and a run, which is a replay unless `live`; the caller opens `user_sources`."""
+        """Plan the query for a run, a replay unless `live`; the caller has DataFrames for `opened_by_caller`."""
         ...
 
     def inputs(
@@ -82,7 +87,7 @@ class Plannable(Protocol):
         start: int = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Any:
-        """Read the inputs of the reference engine from the catalog's sources, for the ticks `start` to `until`.
+        """Read the reference engine's inputs from the catalog's sources; `watch` is called with each step's name.
 
         `watch` is called with a short description before each step.
         """

@@ -55,7 +55,7 @@ class KernelChoice:
 
 
 def choose_kernel(spark: SparkSession | None, kernel: KernelMode) -> KernelChoice:
-    """Decide whether a session uses the Java kernel; raise UsageError if it is `on` and Spark does not accept the jar.
+    """Decide whether a session uses the Java kernel: `auto`, if Spark accepts the jar; `on` raises UsageError if not.
 
     The environment variable TRANSOM_KERNEL replaces `auto`. Without a session, for a plan that never runs, `auto` means
     on.
@@ -83,7 +83,7 @@ def choose_kernel(spark: SparkSession | None, kernel: KernelMode) -> KernelChoic
 def plan_for_session(
     spark: SparkSession | None, kernel: KernelMode, make_plan: Callable[[bool], PhysicalNode]
 ) -> tuple[KernelChoice, PhysicalNode]:
-    """Decide whether a session uses the Java kernel, and call `make_plan` with the result to plan the query.
+    """Decide whether a session uses the Java kernel; return this choice, and the plan of `make_plan(uses_kernel)`.
 
     Without the kernel a second plan is made, only to find out whether the kernel would run any operator.
     """

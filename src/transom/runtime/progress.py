@@ -45,12 +45,12 @@ class Progress:
 
     @property
     def rows_in(self) -> int:
-        """The number of rows read from all sources since the start."""
+        """The number of rows read from all sources since this start of the run."""
         return sum(balance.read for balance in self.sources.values())
 
     @property
     def late_rows(self) -> int:
-        """The number of late rows of all sources since the start."""
+        """The number of late rows of all sources since this start of the run."""
         return sum(balance.late for balance in self.sources.values())
 
     @property
@@ -58,16 +58,16 @@ class Progress:
         """The balance of each source since the first start of the checkpoint."""
         return (self.earlier + RowTotals(sources=self.sources)).sources
 
-    def with_report(self, report: Mapping[str, Any], counts: RowCounts) -> Progress:
-        """Add one more progress report of Spark to the totals; a report that is repeated or idle adds nothing.
+    def with_report(self, report: Mapping[str, Any], metrics: RowCounts) -> Progress:
+        """Add a Spark progress report to the totals, unless idle or repeated; `metrics` tells what its metrics count.
 
-        `counts` knows the names of its metrics. While a query is idle, Spark reports under the number of the next
+        `metrics` knows the names of its metrics. While a query is idle, Spark reports under the number of the next
         micro-batch.
         """
         if report["batchId"] <= self.batch or "addBatch" not in report["durationMs"]:
             return self
         seconds = max(report.get("batchDuration", 0), 1) / 1000
-        new = batch_balances(report, counts)
+        new = batch_balances(report, metrics)
         new_rows_out = rows_out(report.get("observedMetrics") or {})
         return Progress(
             report["batchId"],
@@ -91,32 +91,32 @@ class Progress:
         return ((now or datetime.now(UTC)) - self.watermark).total_seconds()
 
 
-def batch_balances(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Balance]:
-    """Return the rows read, used, late and rejected in a micro-batch, by source, from Spark's progress report.
+def batch_balances(report: Mapping[str, Any], metrics: RowCounts) -> dict[str, Balance]:
+    """Return a micro-batch's rows read, used, late, rejected, by source; `metrics` tells what its metrics count.
 
-    `counts` knows the names of its metrics. A source with several readers counts once: the reader with the most missing
-    rows represents it.
+    `metrics` knows the names of its metrics. A source with several readers counts once: the reader with the most
+    missing rows represents it.
     """
-    return source_balances(report.get("observedMetrics") or {}, counts)
+    return source_balances(report.get("observedMetrics") or {}, metrics)
 
 
-def source_balances(observed: Mapping[str, Any], counts: RowCounts) -> dict[str, Balance]:
-    """Return the rows read, used, late and rejected in a micro-batch, by source, from Spark's metrics by name."""
+def source_balances(observed: Mapping[str, Any], metrics: RowCounts) -> dict[str, Balance]:
+    """Return rows read, used, late, rejected, by source, from `observed` values; `metrics` tells what these count."""
     balances = {
         name: max(readers, key=lambda balance: abs(balance.missing))
-        for name, readers in counts.balances(observed).items()
+        for name, readers in metrics.balances(observed).items()
     }
-    for name, rows in counts.speed_limit_counts(observed).items():
+    for name, rows in metrics.speed_limit_counts(observed).items():
         balances[name] = balances.get(name, Balance()) + Balance(used=-rows, rejected={RejectReason.SPEED.value: rows})
     return balances
 
 
-def find_lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | None:
-    """Return the error LostRows if a micro-batch's progress report shows rows that are uncounted or dropped, else None.
+def find_lost_rows(report: Mapping[str, Any], metrics: RowCounts) -> LostRows | None:
+    """Return LostRows if a report shows uncounted or dropped rows, else None; `metrics` tells what its metrics count.
 
-    `counts` knows the names of its metrics.
+    `metrics` knows the names of its metrics.
     """
-    for name, readers in counts.balances(report.get("observedMetrics") or {}).items():
+    for name, readers in metrics.balances(report.get("observedMetrics") or {}).items():
         for balance in readers:
             if balance.missing:
                 return LostRows(
@@ -133,12 +133,12 @@ def find_lost_rows(report: Mapping[str, Any], counts: RowCounts) -> LostRows | N
     return None
 
 
-def batch_record(report: Mapping[str, Any], counts: RowCounts) -> dict[str, Any]:
-    """Convert the progress report of a micro-batch to an entry of the run's log.
+def batch_record(report: Mapping[str, Any], metrics: RowCounts) -> dict[str, Any]:
+    """Convert the progress report of a micro-batch to an entry of the run's log, with row counts by `metrics`.
 
-    `counts` knows the names of its metrics.
+    `metrics` knows the names of its metrics.
     """
-    totals = Progress(report["batchId"] - 1).with_report(report, counts)
+    totals = Progress(report["batchId"] - 1).with_report(report, metrics)
     return {
         "batch": totals.batch,
         "began": report["timestamp"],
@@ -189,7 +189,7 @@ def _topic_offsets(value: Any) -> dict[str, dict[str, int]]:
 
 
 def _add_counts(counts: Mapping[str, int], more: Counter[str]) -> Mapping[str, int]:
-    """Return `counts`, by topic, plus `more`: a micro-batch's counts of Kafka offsets without a message."""
+    """Add to `counts`, by topic, the Kafka offsets without a message (`more`) of one more micro-batch."""
     return dict(Counter(counts) + more) if more else counts
 
 

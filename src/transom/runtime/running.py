@@ -23,10 +23,12 @@ from transom.runtime.checkpoint.checkpoint import Checkpoint
 from transom.runtime.checkpoint.handover import mark_withheld
 from transom.runtime.checkpoint.lock import CheckpointLock
 from transom.runtime.checkpoint.logs.source_files import changed_files
+from transom.runtime.code_generation import CodeGeneration
 from transom.runtime.failures import translate_error
 from transom.runtime.job import Job
 from transom.runtime.progress import Progress, find_lost_rows
 from transom.runtime.sinks.dead_letters import SinkDeadLetters
+from transom.runtime.sinks.retries import retries_counted
 from transom.runtime.sinks.sink import Sink
 from transom.spark.event_time import EPOCH, TickTime
 from transom.spark.input.balance import RowCounts
@@ -49,12 +51,14 @@ class BatchGate:
         """
         self._checkpoint = checkpoint
         self.accounts = accounts
+        self.retries = 0
+        """How often the sink has repeated a delivery, because its server did not take it."""
         self._closed = threading.Event()
         self.batch_waiting = threading.Event()
         """Set when a micro-batch waits at the closed gate: the one before it is committed."""
 
     def wrap(self, deliver: Callable[[DataFrame, int], None]) -> Callable[[DataFrame, int], None]:
-        """Wrap a `foreachBatch` callback so that it records the digests of Spark's logs first, and counts the rows.
+        """Wrap a `foreachBatch` callback: wait at a closed gate, record digests of Spark's logs, deliver, count rows.
 
         It waits while the gate is closed.
         """
@@ -67,10 +71,15 @@ class BatchGate:
                 _wait_for_interrupt(frame)
             self._checkpoint.verify_epoch()
             self._checkpoint.record_digests()
-            deliver(frame, batch)
+            with retries_counted(self._count_retry):
+                deliver(frame, batch)
             self.accounts.count_computed(batch)
 
         return pass_through
+
+    def _count_retry(self) -> None:
+        """Count a repetition of a delivery."""
+        self.retries += 1
 
     def close(self) -> None:
         """Close the gate, which stops the delivery of further micro-batches, so that the query can stop between two."""
@@ -98,10 +107,11 @@ class Running:
         gate: BatchGate,
         lock: CheckpointLock,
         accounts: RowAccounts,
-        counts: RowCounts,
+        metrics: RowCounts,
+        code_generation: CodeGeneration,
         dead_letters: SinkDeadLetters | None = None,
     ) -> None:
-        """Create the run of `job` as Spark's query `stream`, and start a thread that polls its progress.
+        """Create the run of `job` as Spark's query `stream` (`resumed` from a checkpoint); a thread polls its progress.
 
         `resumed` says whether it continues from a checkpoint.
         """
@@ -112,11 +122,12 @@ class Running:
         """Spark's reports of micro-batches that have not been logged yet."""
         self.last_progress = accounts.progress()
         """The last result of `progress`, without the refused rows."""
-        self.counts = counts
+        self.counts = metrics
         """Which metrics of the reports count the rows of which source."""
         self.accounts = accounts
         self._lost: LostRows | None = None
         self._fenced: Fenced | None = None
+        self._code_generation = code_generation
         self._dead_letters = dead_letters
         self._checkpoint = checkpoint
         self._gate = gate
@@ -145,7 +156,7 @@ class Running:
         self._release_lock()
 
     def _is_fenced(self) -> bool:
-        """Whether a newer run has taken over the checkpoint; the error is kept, and `wait` raises it."""
+        """Whether a newer run has taken a higher epoch of the checkpoint; the error is kept, and `wait` raises it."""
         try:
             self._lock.while_held(self._checkpoint.verify_epoch)
         except Fenced as error:
@@ -171,6 +182,11 @@ class Running:
         """Whether the query is still running."""
         return bool(self.stream.isActive)
 
+    @property
+    def sink_retries(self) -> int:
+        """How often the sink has repeated a delivery, because its server did not take it."""
+        return self._gate.retries
+
     def progress(self) -> Progress:
         """The totals so far: row counts of each source, rows out, watermark, rows in state.
 
@@ -183,6 +199,7 @@ class Running:
                 if self.last_progress is not before:
                     self.reports.append(entries)
                     self._stop_on_lost_rows(entries)
+                    self._code_generation.adapt(self.stream, entries)
             return self._with_refused(self.last_progress)
 
     def final_progress(self) -> Progress:
@@ -198,7 +215,7 @@ class Running:
             return self._with_refused(self.last_progress)
 
     def _with_refused(self, progress: Progress) -> Progress:
-        """Return the progress with the counts of rows that the sink has refused; unchanged if it refused none."""
+        """Return the progress with the counts of rows that the sink refused; the same progress if it refused none."""
         refused = self._dead_letters.counts() if self._dead_letters else {}
         return replace(progress, refused=refused) if refused else progress
 
@@ -225,7 +242,7 @@ class Running:
         return changed_files(self.job.options.folder)
 
     def closed_tick(self) -> int | None:
-        """The last closed tick, up to which the sink has all answers; None without a watermark.
+        """The last tick whose answers the sink has completely; None without a watermark.
 
         None without a watermark, as in a query that keeps no state and answers every row at once.
         """
@@ -238,7 +255,7 @@ class Running:
         return closed if self.job.options.until is None else min(closed, self.job.options.until)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the query ends or the timeout expires; return True if it ended.
+        """Wait until the query ends or `seconds` have passed (None: no limit); return True if the query has ended.
 
         Raises the error of the run, translated to a TransomError if its cause is known.
         """
@@ -275,7 +292,7 @@ class Running:
         return folders
 
     def stop(self, patience: float = STOP_TIMEOUT) -> None:
-        """Stop the query between two micro-batches, or interrupt one that takes over `patience` seconds.
+        """Stop the query between two micro-batches, or interrupt one that takes more than `patience` seconds.
 
         A micro-batch that takes longer than `patience` seconds is interrupted and repeated at the next start.
         """

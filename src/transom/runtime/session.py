@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -16,12 +17,14 @@ OWN_SETTINGS = {STATE_FORMAT: "2"}
 """Settings of the sessions that the command line starts, which new checkpoints record."""
 
 
-def get_session(master: str | None = None, partitions: int | None = None) -> SparkSession:
-    """Return the active Spark session, or start a new one at `master`.
+def get_session(
+    master: str | None = None, shuffle_partitions: int | None = None, settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """Return the active Spark session, else start one at `master` (None: that of spark-submit, or a local one).
 
-    Without `master`, it is that of spark-submit, or a local one with these `partitions`. `master` or spark-submit
-    change where a new session runs. TRANSOM_SPARK_LOG sets Spark's log level; the default is OFF. Under spark-submit
-    the level is left alone.
+    Without `master`, it is that of spark-submit, or a local one with these `shuffle_partitions`. `master` or
+    spark-submit change where a new session runs. TRANSOM_SPARK_LOG sets Spark's log level; the default is OFF. Under
+    spark-submit the level is left alone. `settings` are further settings of a new session.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -34,9 +37,9 @@ def get_session(master: str | None = None, partitions: int | None = None) -> Spa
     elif not submitted:
         builder = builder.master("local[*]").config("spark.driver.bindAddress", "127.0.0.1")
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.sql.shuffle.partitions", str(partitions or os.cpu_count() or 2))
+        builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions or os.cpu_count() or 2))
         builder = builder.config("spark.ui.showConsoleProgress", "false")
-    for name, value in (SETTINGS | OWN_SETTINGS).items():
+    for name, value in (SETTINGS | OWN_SETTINGS | dict(settings or {})).items():
         builder = builder.config(name, value)
     level = os.environ.get("TRANSOM_SPARK_LOG", "OFF")
     if level == "OFF":
@@ -50,6 +53,7 @@ def get_session(master: str | None = None, partitions: int | None = None) -> Spa
 def silence_py4j() -> None:
     """Suppress the stack traces that py4j logs when a signal or the end of the JVM interrupts a call."""
     logging.getLogger().addFilter(_not_from_py4j)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
 
 
 def _not_from_py4j(record: logging.LogRecord) -> bool:

@@ -26,6 +26,7 @@ from transom.runtime.checkpoint.local_files import local_file_manager
 from transom.runtime.checkpoint.lock import CheckpointLock
 from transom.runtime.checkpoint.notes import notes
 from transom.runtime.checkpoint.settings import applied, settings_for
+from transom.runtime.code_generation import CodeGeneration
 from transom.runtime.dataframe import dataframe
 from transom.runtime.job import Job
 from transom.runtime.running import BatchGate, Running
@@ -49,7 +50,7 @@ MAX_BACKLOG_WINDOWS = 1_000_000
 
 
 def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFrame] | None = None) -> Running:
-    """Start a live run of a planned query; raise an error for the checkpoint of another query.
+    """Start a live run of a planned query; `user_frames` are DataFrames that replace the catalog's sources, by name.
 
     `user_frames` are the caller's DataFrames by source.
     """
@@ -67,7 +68,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         _check_single_batch([source for source in job.sources if source.name not in user_frames])
     counts = RowCounts()
     nodes: list[PhysicalNode] = []
-    frame = dataframe(job, spark, user_frames, live=True, counts=counts, nodes=nodes)
+    frame = dataframe(job, spark, user_frames, live=True, metrics=counts, lowered_nodes=nodes)
     check_columns(sink, frame.columns)
     current = fingerprint(job, user_frames)
     spark_sink = sink.folder is not None and uses_spark_sink(spark, sink, options.folder)
@@ -77,7 +78,11 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         refuse_handed_over(options.folder)
         settings = settings_for(spark, options.folder)
         resumed = check_fingerprint(
-            options.folder, current, job.text, spark_started=checkpoint.started, notes=notes(job, settings)
+            options.folder,
+            current,
+            job.text,
+            spark_has_written=checkpoint.started,
+            uncompared_notes=notes(job, settings),
         )
         checkpoint.check()
         checkpoint.take_over()
@@ -99,17 +104,18 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         writer = _attach_sink(writer, sink, spark, checkpoint, gate, spark_sink, dead_letters, job)
         checkpoint.record_digests()
         clear_withheld(options.folder)
-        with local_file_manager(spark), applied(spark, settings):
+        code_generation = CodeGeneration(spark, frame)
+        with local_file_manager(spark), applied(spark, {**settings, **code_generation.settings}):
             stream = writer.start()
         accounts.attach(stream)
     except BaseException:
         lock.release()
         raise
-    return Running(stream, job, resumed, checkpoint, gate, lock, accounts, counts, dead_letters)
+    return Running(stream, job, resumed, checkpoint, gate, lock, accounts, counts, code_generation, dead_letters)
 
 
 def shown_times(frame: DataFrame, calendar: Calendar) -> DataFrame:
-    """Replace the column `tick` by the instant at which the tick begins, or without an epoch by its number.
+    """Replace the column `tick` by the instant at which the tick begins, or without an epoch by the tick's number.
 
     Files and servers keep the event time, which is the end of the tick.
     """
@@ -148,7 +154,7 @@ def _attach_sink(
     if checkpoint.started:
         check_ledger(sink, run, checkpoint.logs.planned)
     if getattr(spark, "_jvm", None) is None:  # the callback runs in the server, which gets a copy of it
-        return writer.foreachBatch(batch_delivery(sink, run, dead_letters, epoch=epoch))
+        return writer.foreachBatch(batch_delivery(sink, run, dead_letters, run_epoch=epoch))
     deliver = batch_delivery(sink, run, dead_letters, gate.accounts.count_computed, epoch, takeover)
     return writer.foreachBatch(gate.wrap(deliver))
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from transom.runtime.checkpoint.checkpoint import Checkpoint
 
 
-def source_topics(extents: Sequence[Extent], user_sources: Mapping[str, Any]) -> list[Kafka | KafkaTopic]:
-    """List the distinct Kafka topics that the sources read, except `user_sources`, which the caller opens."""
+def source_topics(extents: Sequence[Extent], opened_by_caller: Mapping[str, Any]) -> list[Kafka | KafkaTopic]:
+    """List the distinct Kafka topics of the sources, except those of sources that are `opened_by_caller`."""
     topics: dict[str, Kafka | KafkaTopic] = {}
     for extent in extents:
-        if extent.name in user_sources:
+        if extent.name in opened_by_caller:
             continue
         source = extent.source
         location = source.log if isinstance(source, CollectedSource) else source
@@ -29,7 +29,7 @@ def source_topics(extents: Sequence[Extent], user_sources: Mapping[str, Any]) ->
 
 
 def check_topics(checkpoint: Checkpoint, topics: Sequence[Kafka | KafkaTopic], *, allow_data_loss: bool) -> None:
-    """Raise CheckpointError if a topic was created anew or if messages were deleted before they were read.
+    """Raise CheckpointError if a topic was made anew or (unless `allow_data_loss`) unread messages were deleted.
 
     With `allow_data_loss`, deleted messages are no error. Without confluent-kafka nothing is checked; a warning says
     so.
@@ -77,16 +77,18 @@ def warn_of_deleted_history(topics: Sequence[Kafka | KafkaTopic]) -> None:
             )
 
 
-def _deleted_offsets(ends: Sequence[Any], topic: str, first: Mapping[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the partitions whose unread messages were deleted: (partition, next offset to read, first offset left)."""
-    positions: dict[str, int] = next((end[topic] for end in ends if isinstance(end, dict) and topic in end), {})
+def _deleted_offsets(
+    end_offsets: Sequence[Any], topic: str, first_kept: Mapping[int, int]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield (partition, next offset, first kept) where unread messages are deleted; `end_offsets`: of each source."""
+    positions: dict[str, int] = next((end[topic] for end in end_offsets if isinstance(end, dict) and topic in end), {})
     for partition, position in sorted((int(name), position) for name, position in positions.items()):
-        if first.get(partition, 0) > position:
-            yield partition, position, first[partition]
+        if first_kept.get(partition, 0) > position:
+            yield partition, position, first_kept[partition]
 
 
 def _report_data_loss(topic: str, lost_ranges: Sequence[tuple[int, int, int]], *, allow_data_loss: bool) -> None:
-    """Raise CheckpointError for messages deleted before they were read; if `allow_data_loss`, issue a RunWarning."""
+    """Raise CheckpointError for deleted unread messages (`lost_ranges`); if `allow_data_loss`, issue a RunWarning."""
     count = sum(first - position for _, position, first in lost_ranges)
     where = ", ".join(
         f"{position} to {first - 1} of partition {partition}" for partition, position, first in lost_ranges

@@ -19,7 +19,7 @@ from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import lines, table
 from transom.model.rdf.ntriples import decode_term
 from transom.model.rdf.terms import IRI
-from transom.model.view import WHOLE, View
+from transom.model.view import PRINT_ALL, PrintOptions
 from transom.physical.nodes.node import PhysicalNode
 from transom.reference.rdf.evaluate import evaluate
 from transom.reports import Engine, Map
@@ -48,7 +48,7 @@ class RdfSemantics(Semantics):
 
     @property
     def result_kind(self) -> ResultKind:
-        """The kind of answer: boolean for ASK, triples for CONSTRUCT and DESCRIBE, else solutions or sequences."""
+        """The kind of answer: boolean (ASK), triples (CONSTRUCT, DESCRIBE), sequences (ORDER BY), else solutions."""
         match self.query.algebra:
             case Ask():
                 return "boolean"
@@ -83,13 +83,15 @@ class RdfSemantics(Semantics):
         return {}
 
     def physical_plan(
-        self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
+        self, *, start: int, index: bool, open_ticks: int | None, kernel: bool, followed_tables: Sequence[str]
     ) -> PhysicalNode:
-        """Plan the query for Spark; the run follows the logs of `growing` tables; Unsupported if a function is missing.
+        """Plan a Spark run from tick `start`: `index` numbers tuples, `kernel` uses Java; may raise Unsupported.
 
         The parameters are those of Semantics.physical_plan. Stored graphs are valid from `start` on.
         """
-        plan = super().physical_plan(start=start, index=index, slack=slack, kernel=kernel, growing=growing)
+        plan = super().physical_plan(
+            start=start, index=index, open_ticks=open_ticks, kernel=kernel, followed_tables=followed_tables
+        )
         refuse_functions(self.query.algebra)
         return plan
 
@@ -130,22 +132,31 @@ class RdfSemantics(Semantics):
         """Build an answer without solutions, triples or truth values, by which output formats are checked."""
         return RdfAnswer(self.result_kind, self.columns)  # type: ignore[arg-type]
 
-    def table(self, answer: Any, start: int, until: int | None, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
-        """Yield the answer from `start` to `until` as table rows of interval, multiplicity and shortened terms."""
+    def table(
+        self, answer: Any, start: int, until: int | None, view: PrintOptions = PRINT_ALL
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield the answer from `start` to `until` (None: no end) as rows (interval, count, terms); `view`: style."""
         return table(answer.during(max(start, view.first), until), self.prefixes, view)
 
     def lines(
-        self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
+        self,
+        answer: Any,
+        form: str,
+        start: int,
+        until: int | None,
+        view: PrintOptions = PRINT_ALL,
+        *,
+        escape_formulas: bool,
     ) -> Iterator[str]:
-        """Yield the answer from `start` to `until` (None: no end) as lines of a format, ignoring `escape_formulas`."""
+        """Yield the answer from `start` to `until` (None: no end) as `form` lines; `escape_formulas` is ignored."""
         return lines(form, answer, max(start, view.first), until, view)
 
     def picture(self, inputs: Any, start: int, until: int | None) -> str:
-        """Draw the answer from tick `start` to `until` as SVG, with a bar for each solution's validity interval."""
+        """Draw the answer from tick `start` to `until` (None: the last change) as SVG, a bar per validity interval."""
         from transom.picture.timeline.intervals import draw_answer
 
         calendar, answer, text = self.query.catalog.calendar, self.evaluate(inputs), self.query.text
-        return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=self.title, text=text)
+        return draw_answer(answer, calendar, start, until, prefixes=self.prefixes, title=self.title, query_text=text)
 
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
         """Raise UsageError, because SPARQL answers cannot be drawn as a map: solutions have no positions."""

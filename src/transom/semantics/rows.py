@@ -17,7 +17,7 @@ from transom.errors import AnswerWarning, Span
 from transom.languages.registry import LANGUAGES
 from transom.languages.sql.select import Remark
 from transom.model.schema import column_types
-from transom.model.view import WHOLE, View
+from transom.model.view import PRINT_ALL, PrintOptions
 from transom.reports import Map
 from transom.semantics.semantics import Semantics
 
@@ -121,15 +121,24 @@ class RowSemantics(Semantics):
 
         return Answer(self.columns, "stream")
 
-    def table(self, answer: Any, start: int, until: int | None, view: View = WHOLE) -> Iterator[tuple[str, ...]]:
-        """Yield the whole answer as rows of a text table, header first; `start` and `until` are ignored."""
+    def table(
+        self, answer: Any, start: int, until: int | None, view: PrintOptions = PRINT_ALL
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield the answer as table rows, header first; `view`: time style, first tick; other arguments are ignored."""
         rows: Iterator[tuple[str, ...]] = answer.table(view)
         return rows
 
     def lines(
-        self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
+        self,
+        answer: Any,
+        form: str,
+        start: int,
+        until: int | None,
+        view: PrintOptions = PRINT_ALL,
+        *,
+        escape_formulas: bool,
     ) -> Iterator[str]:
-        """Yield the whole answer as lines of JSON or CSV (`form`); `start` and `until` are ignored.
+        """Yield the answer as JSON or CSV (`form`) lines; `escape_formulas`: for spreadsheets; `start`, `until` unused.
 
         With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.
         """
@@ -147,12 +156,12 @@ class RowSemantics(Semantics):
             inputs,
             query.catalog.calendar,
             title=self.title,
-            text=query.text,
+            query_text=query.text,
             has_positions=has_positions,
         )
 
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
-        """Draw a map with the tracks of objects, the window at tick `at` (None: the last) and regions.
+        """Draw a map of tracks, regions and the window at tick `at` (None: the last); `colour` is `object` or `speed`.
 
         `colour` is by object or by speed.
         """
@@ -165,7 +174,7 @@ class RowSemantics(Semantics):
             self.sources,
             query.catalog,
             answer=self.evaluate(inputs),
-            optimized=query.optimized,
+            optimized_plan=query.optimized,
             at=at,
             colour=colour,
             title=self.title,

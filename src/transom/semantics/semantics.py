@@ -13,7 +13,7 @@ from transom.algebra.state.formula import Formula
 from transom.catalog.extent import Extent
 from transom.compiled import Compiled, source_extents
 from transom.errors import Unsupported
-from transom.model.view import WHOLE, View
+from transom.model.view import PRINT_ALL, PrintOptions
 from transom.reports import Engine
 
 if TYPE_CHECKING:
@@ -67,18 +67,18 @@ class Semantics:
         """The formula that bounds the rows that all operators of the query together keep in state."""
         return bounds.plan_state(self.query.optimized)
 
-    def open_ticks(self, slack: int | None) -> int:
-        """Return how many ticks can await the watermark at once: `slack`; if None, the largest lateness + 1."""
-        return max((extent.lateness for extent in self.sources), default=0) + 1 if slack is None else slack
+    def open_ticks(self, declared: int | None) -> int:
+        """Return how many ticks await the watermark at once: `declared` or, if None, the largest lateness + 1."""
+        return max((extent.lateness for extent in self.sources), default=0) + 1 if declared is None else declared
 
     def physical_plan(
-        self, *, start: int, index: bool, slack: int | None, kernel: bool, growing: Sequence[str]
+        self, *, start: int, index: bool, open_ticks: int | None, kernel: bool, followed_tables: Sequence[str]
     ) -> PhysicalNode:
-        """Plan a Spark run; `index`: number rows; `slack`: open ticks; `kernel`: Java; `growing`: live tables.
+        """Plan a Spark run from tick `start`: `index` numbers rows, `kernel` uses Java, `open_ticks`: not yet closed.
 
         With `index`, the rows of the answer are numbered; with `kernel`, stateful operators run in the Java kernel.
-        `slack`, for the state bounds, is how many ticks may be open at once, by default the largest lateness plus one.
-        `growing` are the stored tables whose logs the run follows.
+        `open_ticks`, for the state bounds, is how many ticks may be open at once, by default the largest lateness plus
+        one. `followed_tables` are the stored tables whose logs the run follows.
         """
         from transom.physical.planner.planner import plan_query
 
@@ -86,15 +86,15 @@ class Semantics:
             self.query.optimized,
             start=start,
             index=index,
-            slack=self.open_ticks(slack),
+            open_ticks=self.open_ticks(open_ticks),
             kernel=kernel,
-            keys={extent.name: extent.keys for extent in self.sources if extent.keys is not None},
-            growing=growing,
-            local=[extent.name for extent in self.sources if extent.local],
+            keys_per_source={extent.name: extent.keys for extent in self.sources if extent.keys is not None},
+            followed_tables=followed_tables,
+            subject_local_streams=[extent.name for extent in self.sources if extent.local],
         )
 
     def operator_remarks(self, op: Any) -> tuple[Mapping[str, Any], Formula | None]:
-        """Return extra fields of an operator for `explain`, and its state formula; ({}, None) by default."""
+        """Return `explain`'s extra fields of an operator by name, and its state formula; ({}, None) by default."""
         return {}, None
 
     def refusals(self) -> Mapping[Engine, Unsupported]:
@@ -102,13 +102,13 @@ class Semantics:
         return {}
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return warnings about the query and its catalog that the translator does not give; none by default."""
+        """Return warnings about the query and its catalog other than those found in compilation; none by default."""
         return ()
 
     def inputs(
         self, rows: Any, until: int | None, *, start: int, watch: Callable[[str], None] | None, now: Any
     ) -> Inputs:
-        """Gather the inputs of a run from tick `start` to `until`, from the caller's `rows` or the catalog's sources.
+        """Gather the inputs of a run from `rows` or the catalog; `watch` gets each step's name, `now` is NOW().
 
         `watch` gets progress lines, and `now` is the result of NOW().
         """
@@ -116,10 +116,12 @@ class Semantics:
         if composed_sources(plan):
             from transom.connectors.composed import gather_composed_inputs
 
-            return gather_composed_inputs(plan, catalog, rows, until, start=start, watch=watch, now=now)
+            return gather_composed_inputs(
+                plan, catalog, rows, until, start=start, report_progress=watch, result_of_now=now
+            )
         from transom.connectors.gather import gather_inputs
 
-        return gather_inputs(self.sources, catalog, rows, until, start=start, watch=watch, now=now)
+        return gather_inputs(self.sources, catalog, rows, until, start=start, report_progress=watch, result_of_now=now)
 
     def input_remarks(self, inputs: Any) -> tuple[Remark, ...]:
         """Return warnings about the query that depend on the rows of its inputs; none by default."""
@@ -138,9 +140,16 @@ class Semantics:
         raise NotImplementedError
 
     def lines(
-        self, answer: Any, form: str, start: int, until: int | None, view: View = WHOLE, *, escape_formulas: bool
+        self,
+        answer: Any,
+        form: str,
+        start: int,
+        until: int | None,
+        view: PrintOptions = PRINT_ALL,
+        *,
+        escape_formulas: bool,
     ) -> Iterator[str]:
-        """Yield the answer from tick `start` to `until` as text lines in the format `form`, such as `csv`.
+        """Yield the answer from `start` to `until` (None: no end) as `form` lines; `escape_formulas`: for spreadsheets.
 
         With `escape_formulas`, CSV cells that a spreadsheet would take for a formula begin with an apostrophe.
         """

@@ -53,7 +53,7 @@ _PRODUCT_MODES = {
 def intervals_to_changes(
     node: IntervalsToChanges, frame: DataFrame, clock: DataFrame, run: LoweringContext
 ) -> DataFrame:
-    """Convert validity intervals to insertions and retractions; add a marker row per window, a tick of `clock`."""
+    """Convert validity intervals to insertions and retractions, with a marker row per window (a tick of `clock`)."""
     cells = value_names(node.schema)
     if node.input.form is Form.SCANS:
         return scans.intervals_to_changes(node, frame, clock, run)
@@ -128,20 +128,20 @@ def suppress_unchanged(node: SuppressUnchangedExec, frame: DataFrame, run: Lower
 
 
 def _compare_windows(frame: DataFrame, report: str, schema: Schema, run: LoweringContext) -> DataFrame:
-    """Compare each window with the one before; `report`: `both` emits all changes, `extended` grown windows.
+    """Compare each window with the one before; `report`: `both` emits all changes, `extended` windows with new rows.
 
     `report` is `both` for all changes, or `extended` for the windows that gained a row.
     """
     order = F.col(ORDER) if ORDER in frame.columns else None
     input_rows = machine_input(frame, run, values=machine_columns(frame, value_names(schema)), order=order)
     specification = json.dumps({"machine": "change", "report": report})
-    return run_machine([input_rows], specification, run, widths=[len(schema)], out=schema)
+    return run_machine([input_rows], specification, run, values_per_side=[len(schema)], output_columns=schema)
 
 
 def combine_relations(
     node: CombineRelations, left: DataFrame, right: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Compute the windows of a join or set operation of two relations, whose frames hold changes.
+    """Compute the windows of a join or set operation on changes; without `right`, merge the windows of all keys.
 
     If `right` is None, the windows of all keys of `left` are merged.
     """
@@ -159,7 +159,13 @@ def combine_relations(
         {"machine": "product", "left": "intervals", "right": "intervals", "how": mode, "widths": widths}
     )
     rows = run_machine(
-        machine_inputs, specification, run, widths=widths, out=out, pair_keys=len(node.equal), buckets=node.buckets
+        machine_inputs,
+        specification,
+        run,
+        values_per_side=widths,
+        output_columns=out,
+        pair_key_count=len(node.equal),
+        buckets=node.buckets,
     )
     result = _relation_result(node, rows, out, widths[0], run)
     return result.select(*carried_columns(result), F.lit(1).alias(WINDOW), IS_ROW, *value_columns(node.schema))
@@ -168,7 +174,7 @@ def combine_relations(
 def _relation_result(
     node: CombineRelations, rows: DataFrame, out: Schema, width: int, run: LoweringContext
 ) -> DataFrame:
-    """Compute a join or set operation from the machine's `rows`, of schema `out`; `width` counts left columns.
+    """Compute a join or set operation from the machine's `rows`, of schema `out`; `width`: number of left columns.
 
     `out` is the schema of `rows`; their first `width` values are those of the left relation.
     """
@@ -228,7 +234,7 @@ def _relation_input(
         count=F.col(COUNT),
         pair_keys=keys,
         buckets=node.buckets,
-        hash_on=keys or value_columns(relation.schema),
+        bucket_by=keys or value_columns(relation.schema),
     )
 
 

@@ -66,9 +66,9 @@ class TickTime:
         """The smallest watermark, in whole milliseconds, that closes a tick."""
         return -(-(self.origin_micros + tick * self.calendar.length) // 1000)
 
-    def last_closed_tick(self, watermark: int) -> int:
+    def last_closed_tick(self, watermark_ms: int) -> int:
         """The last tick that is complete when the watermark, given in milliseconds, has this value."""
-        return (watermark * 1000 - self.origin_micros) // self.calendar.length
+        return (watermark_ms * 1000 - self.origin_micros) // self.calendar.length
 
 
 def div(value: Column, by: int) -> Column:
@@ -86,9 +86,9 @@ def ceil_to(value: Column, step: int) -> Column:
     return value if step == 1 else div(value + F.lit(step - 1), step) * F.lit(step)
 
 
-def with_watermark(frame: DataFrame, delay_ms: int, name: str) -> DataFrame:
-    """Set a source's watermark, and observe a metric `name` above it, so that Spark moves no filter below (R4, R5)."""
-    return frame.withWatermark(TICK, watermark_delay(delay_ms)).observe(name, F.max(TICK).alias("latest"))
+def with_watermark(frame: DataFrame, delay_ms: int, metric_name: str) -> DataFrame:
+    """Set a source's watermark; observe `metric_name` above it, so that Spark moves no filter below (R4, R5)."""
+    return frame.withWatermark(TICK, watermark_delay(delay_ms)).observe(metric_name, F.max(TICK).alias("latest"))
 
 
 def watermark_delay(delay_ms: int) -> str:
@@ -101,15 +101,17 @@ def watermark_delay(delay_ms: int) -> str:
     return f"{delay} milliseconds"
 
 
-def join_table(stream: DataFrame, table: DataFrame, condition: Column, never_null: str, name: str) -> DataFrame:
-    """Inner-join a stream and a table; observing metric `name` has the stream read even if the table is empty.
+def join_table(
+    stream: DataFrame, table: DataFrame, condition: Column, never_null_column: str, metric_name: str
+) -> DataFrame:
+    """Inner-join a stream and a table; an empty table does not stop the watermark; `never_null_column`: of the table.
 
-    `never_null` names a column of the table that is never NULL. With Spark's inner join, an empty table means that the
-    stream is not read at all. The outer join reads every row, and the barrier above it, the metric `name`, keeps the
-    optimizer from turning it back into an inner join.
+    `never_null_column` names a column of the table that is never NULL. With Spark's inner join, an empty table means
+    that the stream is not read at all. The outer join reads every row, and the barrier above it, the metric
+    `metric_name`, keeps the optimizer from turning it back into an inner join.
     """
     pairs = stream.join(table, condition, "left")
-    return pairs.observe(name, F.count(F.lit(1)).alias("pairs")).where(F.col(never_null).isNotNull())
+    return pairs.observe(metric_name, F.count(F.lit(1)).alias("pairs")).where(F.col(never_null_column).isNotNull())
 
 
 def without_event_time(name: str) -> Column:

@@ -38,7 +38,7 @@ class _Shifts:
 
 @lru_cache(maxsize=64)
 def _shifts(days: LocalDays) -> _Shifts:
-    """Compress a time zone's table of day starts: by how much each deviates from days of equal length."""
+    """Compress a zone's table of day starts: each one's deviation, in ticks, from days of equal length, in blocks."""
     table = days.table
     shifts = [begin - (table.first + n) * table.day for n, begin in enumerate(table.begins)]
     base = min(shifts)

@@ -69,7 +69,7 @@ def project(node: Project, frame: DataFrame, run: LoweringContext) -> DataFrame:
 def window_aggregate(
     node: WindowAggregate, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Aggregate rows per window and group, directly or in panes that are then merged.
+    """Aggregate rows per window and group, directly or in panes; ticks of `clock` (None: none) add empty windows.
 
     Ticks of `clock` add empty windows.
     """
@@ -116,7 +116,7 @@ def window_aggregate(
 
 
 def markers_and_rows(sums: DataFrame, cells: list[Column]) -> DataFrame:
-    """Emit, per window without groups, a marker row (the window exists) and a result row (columns `cells`).
+    """Emit, per window of an aggregate without GROUP BY, a marker row (the window exists) and a row with `cells`.
 
     Window 0, which means that the key has ended, has only a marker.
     """
@@ -154,9 +154,15 @@ def sliding_window_aggregate(node: SlidingWindowAggregate, frame: DataFrame, run
     out = out.add(TICK_NUMBER, LongType())
     for n, kind in enumerate(types):
         out = out.add(f"v{n}", kind)
-    specification, count = sliding_window_specification(node, ends=row_end is not None), len(arguments) + offset
+    specification, count = (
+        sliding_window_specification(node, rows_carry_end=row_end is not None),
+        len(arguments) + offset,
+    )
     sums = _up_to_until(
-        kernel.run_slide(rows, specification, run.calendar, by=keys, out=out, values=count, live=run.live), run
+        kernel.run_slide(
+            rows, specification, run.calendar, group_columns=keys, output_type=out, argument_count=count, live=run.live
+        ),
+        run,
     )
     cells = [F.col(key).alias(f"c{n}") for n, key in enumerate(keys)]
     for n, attribute in enumerate(results):
@@ -165,10 +171,10 @@ def sliding_window_aggregate(node: SlidingWindowAggregate, frame: DataFrame, run
     return sums.select(run.time.as_event_time(F.col(TICK_NUMBER)), *order, *cells)
 
 
-def sliding_window_specification(node: SlidingWindowAggregate, *, ends: bool = False) -> str:
-    """Write the JSON specification of a sliding aggregation in the Java kernel.
+def sliding_window_specification(node: SlidingWindowAggregate, *, rows_carry_end: bool = False) -> str:
+    """Write the JSON specification of a sliding aggregation in Java; `rows_carry_end`: rows state when they expire.
 
-    `ends` is True if each row carries the tick at which it ends.
+    `rows_carry_end` is True if each row carries the tick at which it ends.
     """
     arguments = _aggregate_arguments(node)
     entries = [
@@ -179,7 +185,7 @@ def sliding_window_specification(node: SlidingWindowAggregate, *, ends: bool = F
         }
         for a in node.aggregates
     ]
-    copies = None if ends else node.copies
+    copies = None if rows_carry_end else node.copies
     return json.dumps({"machine": "slide", "copies": copies, "period": node.period, "aggregates": entries})
 
 
@@ -193,25 +199,26 @@ def _argument_type(kind: Type) -> str:
     return "integer" if kind is Type.TIME else kind.value
 
 
-def _partials(node: WindowAggregate, present: Column | None, approximate: bool) -> list[Column]:
+def _partials(node: WindowAggregate, present: Column | None, inexact_sums: bool) -> list[Column]:
     """Return mergeable partial aggregates of the columns `a0`, `a1`, ... over rows where `present` is true (None: all).
 
-    Only rows in which `present` is true count; None means all rows. With `approximate`, float sums vary with row order.
+    Only rows in which `present` is true count; None means all rows. With `inexact_sums`, float sums vary with row
+    order.
     """
     columns = [
         column
         for n, a in enumerate(node.aggregates)
-        for column in aggregates.partial(a, F.col(f"a{n}") if a.argument else None, f"s{n}", present, approximate)
+        for column in aggregates.partial(a, F.col(f"a{n}") if a.argument else None, f"s{n}", present, inexact_sums)
     ]
     return columns or [F.count(F.lit(1)).alias("s_rows")]
 
 
-def _merges(node: WindowAggregate, approximate: bool) -> list[Column]:
-    """Build the Spark aggregations that merge panes (window slices); `approximate` allows inexact float sums.
+def _merges(node: WindowAggregate, inexact_sums: bool) -> list[Column]:
+    """Build the Spark aggregations that merge panes (window slices); `inexact_sums` allows inexact float sums.
 
-    With `approximate`, float sums vary with row order.
+    With `inexact_sums`, float sums vary with row order.
     """
-    columns = [c for n, a in enumerate(node.aggregates) for c in aggregates.merge(a, f"s{n}", approximate)]
+    columns = [c for n, a in enumerate(node.aggregates) for c in aggregates.merge(a, f"s{n}", inexact_sums)]
     return columns or [F.count(F.lit(1)).alias("s_rows")]
 
 
@@ -262,11 +269,13 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
     return pairs.select(start, late.alias(VALID_TO), *order, *_joined_columns(node.left.schema, node.right.schema))
 
 
-def _prefixed_side(frame: DataFrame, run: LoweringContext, side: str) -> DataFrame:
-    """Prefix a join input's column names with `side`; VALID_FROM (begin of validity) becomes a tick number."""
+def _prefixed_side(frame: DataFrame, run: LoweringContext, column_prefix: str) -> DataFrame:
+    """Prefix a join input's columns with `column_prefix`; VALID_FROM (begin of validity) becomes a tick number."""
     start = run.time.tick_number() if TICK in frame.columns else F.col(VALID_FROM)
     names = [n for n in frame.columns if n not in (VALID_FROM, INDEX)]
-    return frame.select(start.alias(f"{side}{VALID_FROM}"), *(F.col(n).alias(f"{side}{n}") for n in names))
+    return frame.select(
+        start.alias(f"{column_prefix}{VALID_FROM}"), *(F.col(n).alias(f"{column_prefix}{n}") for n in names)
+    )
 
 
 def _range_condition(node: IntervalJoin, run: LoweringContext) -> Column:
@@ -278,17 +287,17 @@ def _range_condition(node: IntervalJoin, run: LoweringContext) -> Column:
     return F.expr(f"right_{TICK} < left_{TICK} + {longest} and left_{TICK} < right_{TICK} + {longest}")
 
 
-def _split_into_cells(frame: DataFrame, cell: int, run: LoweringContext, side: str) -> DataFrame:
-    """Copy rows to each span of `cell` ticks where valid, its end as event time; columns begin with `side`.
+def _split_into_cells(frame: DataFrame, span_ticks: int, run: LoweringContext, column_prefix: str) -> DataFrame:
+    """Copy each row to every span of `span_ticks` in which it is valid, with the span's end as event time.
 
-    `side` is the prefix of the columns.
+    `column_prefix` is the prefix of the columns.
     """
-    start, row_end = F.col(f"{side}{VALID_FROM}"), run.end_within_run(F.col(f"{side}{VALID_TO}"))
-    spans = F.when(start < row_end, F.sequence(div(start, cell), div(row_end - F.lit(1), cell)))
-    names = [n for n in frame.columns if n != f"{side}{TICK}"]
+    start, row_end = F.col(f"{column_prefix}{VALID_FROM}"), run.end_within_run(F.col(f"{column_prefix}{VALID_TO}"))
+    spans = F.when(start < row_end, F.sequence(div(start, span_ticks), div(row_end - F.lit(1), span_ticks)))
+    names = [n for n in frame.columns if n != f"{column_prefix}{TICK}"]
     pieces = frame.select(F.explode(spans).alias("cell"), *names)
-    end = run.time.as_event_time((F.col("cell") + F.lit(1)) * F.lit(cell) - F.lit(1))
-    return pieces.select(end, *names).withColumnRenamed(TICK, f"{side}cell")
+    end = run.time.as_event_time((F.col("cell") + F.lit(1)) * F.lit(span_ticks) - F.lit(1))
+    return pieces.select(end, *names).withColumnRenamed(TICK, f"{column_prefix}cell")
 
 
 def _key_condition(equal: tuple[tuple[Expression, Expression], ...], left: PhysicalNode, right: PhysicalNode) -> Column:
@@ -327,7 +336,7 @@ def window_product(
     clocks: tuple[DataFrame | None, DataFrame | None],
     run: LoweringContext,
 ) -> DataFrame:
-    """Pair the rows of two inputs' current windows, in the stateful `product` machine.
+    """Pair the rows of two inputs' current windows in a state machine; `clocks` give ticks of empty windows.
 
     Ticks of `clocks` add empty windows.
     """
@@ -338,9 +347,9 @@ def window_product(
         machine_inputs,
         specification,
         run,
-        widths=[len(side.schema) for side in inputs],
-        out=node.schema,
-        pair_keys=len(node.equal),
+        values_per_side=[len(side.schema) for side in inputs],
+        output_columns=node.schema,
+        pair_key_count=len(node.equal),
         buckets=node.buckets,
     )
     if node.residual != TRUE:
@@ -386,5 +395,5 @@ def _product_input(
         count=count,
         pair_keys=keys,
         buckets=node.buckets,
-        hash_on=keys,
+        bucket_by=keys,
     )

@@ -61,7 +61,7 @@ def interval_join(node: IntervalJoin, left: DataFrame, right: DataFrame, run: Lo
 
 
 def expand_windows(node: ExpandWindows, frame: DataFrame, clock: DataFrame, run: LoweringContext) -> DataFrame:
-    """Emit all rows of a changing table at every tick of the clock.
+    """Emit, at each tick of `clock`, the rows that a changing table holds at this tick: one window of the table.
 
     As intervals, they end at the schedule's next tick.
     """
@@ -134,7 +134,7 @@ def _interval_changes(frame: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext) -> DataFrame:
-    """Join two inputs of row changes in the stateful `join` machine; emit new pairs with end tick `valid_to`."""
+    """Join two inputs of row changes in the `join` machine; emit each new pair with its end, the tick `valid_to`."""
     buckets = 1 if sides[0].keys else BUCKETS
     out: list[tuple[str, Type]] = []
     cells = iter(zip(value_names(schema), (a.type for a in schema)))
@@ -145,8 +145,8 @@ def _join_sides(sides: Sequence[_JoinSide], schema: Schema, run: LoweringContext
         [_side_input(side, join_side, buckets, run) for side, join_side in enumerate(sides)],
         json.dumps({"machine": "join", "emit": "inner", "widths": [join_side.width for join_side in sides]}),
         run,
-        widths=[join_side.width for join_side in sides],
-        out=out,
+        values_per_side=[join_side.width for join_side in sides],
+        output_columns=out,
     )
     copies = F.explode(F.array_repeat(F.lit(0), F.col(COUNT).cast("int"))).alias("_")
     return emitted.where(F.col(COUNT) > 0).select(TICK, VALID_TO, *value_columns(schema), copies).drop("_")
@@ -166,6 +166,6 @@ def _side_input(side: int, join_side: _JoinSide, buckets: int, run: LoweringCont
         count=F.col(COUNT),
         group_by=join_side.keys,
         buckets=buckets,
-        hash_on=[*value_columns(join_side.schema), F.lit(0)],
-        to_all=F.lit(True) if join_side.ends else None,
+        bucket_by=[*value_columns(join_side.schema), F.lit(0)],
+        broadcast_if=F.lit(True) if join_side.ends else None,
     )

@@ -193,13 +193,13 @@ def read_clock(node: ReadClock, run: LoweringContext) -> DataFrame:
     schedule = node.schedule
     frame = clock_source.ticks(
         run.spark,
-        first=schedule.first,
+        first_tick=schedule.first,
         periods=schedule.clock_periods,
         until=_last_tick(node, run),
         live=run.live,
         calendar=run.calendar,
-        kernel=run.kernel,
-        commits=None if run.lateness is None else run.lateness.checkpoint / SPARK_FOLDER / "commits",
+        use_kernel=run.kernel,
+        commit_log=None if run.lateness is None else run.lateness.checkpoint / SPARK_FOLDER / "commits",
     )
     ticks = frame.withColumn("tick", run.time.end_of_tick(F.col(TICK_NUMBER)))
     if run.live:

@@ -19,7 +19,7 @@ def row_number(node: RowNumber, frame: DataFrame, run: LoweringContext) -> DataF
     cells = machine_columns(frame, value_names(node.schema))
     input_rows = machine_input(frame, run, values=cells, order=F.col(ORDER))
     specification = json.dumps({"machine": "order"})
-    rows = run_machine([input_rows], specification, run, widths=[len(cells)], out=node.schema)
+    rows = run_machine([input_rows], specification, run, values_per_side=[len(cells)], output_columns=node.schema)
     return rows.select(
         *carried_columns(rows), F.col(COUNT).alias(INDEX), F.col(COUNT).alias(ORDER), *value_columns(node.schema)
     )
@@ -60,9 +60,11 @@ def window_diff(node: WindowDiff, frame: DataFrame, run: LoweringContext) -> Dat
     specification = json.dumps({"machine": "change", "report": node.report})
     cells = machine_columns(frame, value_names(node.schema))
     input_rows = machine_input(
-        frame, run, values=cells, order=order, buckets=node.buckets, hash_on=value_columns(node.schema)
+        frame, run, values=cells, order=order, buckets=node.buckets, bucket_by=value_columns(node.schema)
     )
-    rows = run_machine([input_rows], specification, run, widths=[len(cells)], out=node.schema, buckets=node.buckets)
+    rows = run_machine(
+        [input_rows], specification, run, values_per_side=[len(cells)], output_columns=node.schema, buckets=node.buckets
+    )
     key = [F.col(WINDOW_KEY)] if WINDOW_KEY in rows.columns else []
     sort_key = [F.struct(*key, F.col(COUNT)).alias(ORDER) if key else F.col(COUNT).alias(ORDER)] if node.ordered else []
     return rows.select(TICK, *sort_key, *value_columns(node.schema))

@@ -18,7 +18,7 @@ from transom.spark.stateful.operator import machine_columns, machine_input, run_
 
 
 def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Add to stream rows the ticks from (`tick`) and to (`valid_to`) which time windows hold them.
+    """Give stream rows `tick`, the first tick whose time window has them, and `valid_to`, the first later one without.
 
     `FROM NOW-a TO NOW-b SLIDE s` holds a tuple of tick c from ceil((c+b)/s)*s until (floor((c+a)/s)+1)*s.
     """
@@ -29,7 +29,7 @@ def time_window(node: TimeWindow, frame: DataFrame, run: LoweringContext) -> Dat
 
 
 def period_window(node: PeriodWindow, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Add to stream rows the ticks from (`tick`) and to (`valid_to`) which calendar-period windows hold them."""
+    """Give stream rows `tick`, the first tick whose calendar window has them, and `valid_to`, the first one after."""
     return _with_validity(node, frame, run, periods.validity(node.slide, node.range, run.time.tick_number()))
 
 
@@ -100,7 +100,7 @@ def next_tick(tick: Column, schedule: Schedule) -> Column | None:
 
 
 def inserts_and_deletes(frame: DataFrame, end: Column | None, run: LoweringContext, names: list[str]) -> DataFrame:
-    """Convert rows to insertions at their tick and retractions at the tick `end`, with `count` 1 and -1 (E7).
+    """Convert rows to insertions (`count` 1) at their tick and retractions (-1) at tick `end` (None: never) (E7).
 
     If `end` is None, rows are never retracted. The result keeps the columns `names`.
     """
@@ -134,12 +134,12 @@ def row_window(node: RowWindow, frame: DataFrame, run: LoweringContext) -> DataF
     specification = json.dumps({"machine": "window", "window": asdict(node.spec)})
     cells = machine_columns(frame, value_names(node.schema)[:width])
     input_rows = machine_input(frame, run, values=cells, order=F.col(order))
-    rows = run_machine([input_rows], specification, run, widths=[width], out=node.schema)
+    rows = run_machine([input_rows], specification, run, values_per_side=[width], output_columns=node.schema)
     return rows.select(*carried_columns(rows, WINDOW, IS_ROW), F.col(COUNT).alias(ORDER), *value_columns(node.schema))
 
 
 def collect_windows(node: CollectWindows, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Collect the rows of each result window; an empty window is one row with `empty` true.
+    """Collect the rows of each window; an empty one is a row with `empty` true; `clock`, if any, adds empty windows.
 
     `window` is the number of the window in its tick; `clock` adds windows without rows.
     """

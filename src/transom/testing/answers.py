@@ -127,7 +127,7 @@ class RowFormat:
 def difference(
     expected: Sequence[Hashable], actual: Sequence[Hashable], *, numbered: bool
 ) -> tuple[list[int], list[int]]:
-    """Return the indexes of missing expected rows and of unexpected actual rows; with `numbered`, order counts.
+    """Return indexes of missing expected rows and of extra actual rows; `numbered`: order within a tick counts.
 
     If `numbered`, the order of the rows with the same first value, the tick, counts; that is so for windows.
     """

@@ -165,7 +165,7 @@ class QueryCase:
                     raise self.file.error(f"unknown column {quoted(column)}", at.then(number, column).at_key(), hint)
 
     def locate_row(self, error: DataError, paths: Sequence[KeyPath]) -> TransomError:
-        """Return an error with the test-file position of the input row it is about; `paths` are keys of the inputs."""
+        """Return an error about an input row with its position in the test file; `paths`: the YAML keys of inputs."""
         if error.row is None:
             return self.file.locate(error, self.at())
         extent, number = error.row

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from transom.catalog.reading.locations import KeyPath
 from transom.errors import DataError, QueryError, RunWarning, TransomError, UsageError
 from transom.model.run_time import parse_time
-from transom.model.view import View
+from transom.model.view import PrintOptions
 from transom.query import Query
 from transom.testing.answers import RowError, RowFormat, difference, yaml_row
 from transom.testing.cases import QueryCase
@@ -51,7 +51,7 @@ class Outcome:
     steps: Sequence[Step] = ()
     problems: Sequence[str] = ()
     error: TransomError | None = None
-    view: View = field(default_factory=View)
+    view: PrintOptions = field(default_factory=PrintOptions)
 
     @property
     def passed(self) -> bool:
@@ -113,7 +113,7 @@ def _run(case: QueryCase, spark: SparkSession | None) -> Outcome:
     ]
     steps = runner.batches() if entry.batches is not None else [runner.whole()]
     calendar = query.catalog.calendar
-    return Outcome(case, steps=steps, problems=problems, view=View(calendar if calendar.has_epoch else None))
+    return Outcome(case, steps=steps, problems=problems, view=PrintOptions(calendar if calendar.has_epoch else None))
 
 
 def _run_refused(case: QueryCase, message: str) -> Outcome:
@@ -209,16 +209,16 @@ class _Runner:
         return steps
 
     def _inputs(self, rows: Mapping[str, Any], until: int | None, paths: Sequence[KeyPath]) -> Any:
-        """Build a query's inputs from rows by source up to tick `until`; `paths` locate wrong rows in the test file."""
+        """Build inputs up to tick `until` from rows by source; `paths` (YAML keys) locate the rows in errors."""
         try:
             return self.query.inputs(rows, until, start=self.start)
         except DataError as error:
             raise self.case.locate_row(error, paths) from error.__cause__
 
-    def _answer(self, inputs: Any, until: int | None, ends: Sequence[int]) -> tuple[Any, bool]:
-        """Return the answer up to `until`, and whether tuples have an index; `ends` are batches' last ticks.
+    def _answer(self, inputs: Any, until: int | None, batch_end_ticks: Sequence[int]) -> tuple[Any, bool]:
+        """Return the answer up to `until`, and whether its tuples are numbered; micro-batches end at `batch_end_ticks`.
 
-        On Spark the query runs as a stream, with a micro-batch up to each of the ticks `ends`.
+        On Spark the query runs as a stream, with a micro-batch up to each of the ticks `batch_end_ticks`.
         """
         answer = self.query.evaluate(inputs)
         if self.spark is None:
@@ -226,7 +226,7 @@ class _Runner:
         from transom.testing.spark import answer_on_spark
 
         try:
-            return answer_on_spark(self.query, self.spark, inputs, answer, until, ends)
+            return answer_on_spark(self.query, self.spark, inputs, answer, until, batch_end_ticks)
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j"):
                 raise
@@ -235,7 +235,7 @@ class _Runner:
             raise translate_error(error) or unknown_error(error) from error
 
     def _compare(self, path: KeyPath, expected: list[Any] | None, answer: Any, indexed: bool, first: int) -> Step:
-        """Compare an answer from tick `first` on with the rows expected at `path`; return the differences."""
+        """Compare an answer from tick `first` on with `expected` rows at `path`; `indexed`: its tuples are numbered."""
         form = replace(self.format, indexed=indexed)
         actual = form.rows(answer, first)
         keys = []

@@ -26,28 +26,33 @@ class BatchSplit(Split):
     sizes: Sequence[int] = ()
 
     def cut(self, count: int) -> list[int]:
-        """Return the given sizes (row counts) of the micro-batches; `count`, which is their sum, is not used."""
+        """Return the sizes in rows of the micro-batches, given at construction; `count`, their sum, is not used."""
         return list(self.sizes)
 
 
 def answer_on_spark(
-    query: Query[Any], spark: SparkSession, inputs: Any, reference: Any, until: int | None, ends: Sequence[int]
+    query: Query[Any],
+    spark: SparkSession,
+    inputs: Any,
+    reference_answer: Any,
+    until: int | None,
+    batch_end_ticks: Sequence[int],
 ) -> tuple[Any, bool]:
-    """Run a query in micro-batches up to each of `ends`; return its answer, and False if tuples lack an index.
+    """Run a query with micro-batches up to `batch_end_ticks`; return the answer, and whether tuples are numbered.
 
-    Without `ends`, all rows are one micro-batch. The `reference` answer tells how long the answer changes if there is
-    no `until`. A query that reads no stream runs as a batch.
+    Without `batch_end_ticks`, all rows are one micro-batch. The `reference_answer` answer tells how long the answer
+    changes if there is no `until`. A query that reads no stream runs as a batch.
     """
     numbered = query.result_kind == "tagged-tuples"
-    if isinstance(reference, RdfAnswer) and until is None:
-        until = inputs.until if inputs.ends else max(last_change(reference), inputs.until)
+    if isinstance(reference_answer, RdfAnswer) and until is None:
+        until = inputs.until if inputs.ends else max(last_change(reference_answer), inputs.until)
     split = Split()
-    if ends:
-        counts = Counter(bisect_left(ends, row.tick) for row in batch_rows(query.sources, inputs, until))
-        split = BatchSplit(sizes=[counts[number] for number in range(len(ends)) if counts[number]])
+    if batch_end_ticks:
+        counts = Counter(bisect_left(batch_end_ticks, row.tick) for row in batch_rows(query.sources, inputs, until))
+        split = BatchSplit(sizes=[counts[number] for number in range(len(batch_end_ticks)) if counts[number]])
 
     def run(index: bool) -> Any:
-        """Run the outer query on Spark and return its answer; `index` numbers the answer's tuples."""
+        """Run the outer query on Spark and return its answer; with `index`, its tuples are numbered."""
         if any(extent.runs_live for extent in query.sources):
             return stream_answer(query, spark, inputs, split, until, index=index)
         return replay_answer(query, spark, inputs, index=index)

@@ -20,7 +20,7 @@ def updated_text(file: CaseFile, outcomes: Sequence[Outcome]) -> str:
 
 
 def _replace(file: CaseFile, text: str, step: Step) -> str:
-    """Return a test file's text with the rows of a step's `expected` updated; later steps must be done before."""
+    """Return a test file's text with the rows of a step's `expected` updated; do steps further down before."""
     key = file.source_map.keys[step.path]
     value = file.source_map.span(Location(step.path))
     indent = " " * (key.position(file.text)[1] - 1)

@@ -38,12 +38,12 @@ def plates(folder: Path) -> list[str]:
 
 def test_writer_of_another_host_is_fenced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lock holds on one host; on another the newer writer begins at once."""
-    old = SegmentLog(tmp_path, CAR, segment_interval=0)
+    old = SegmentLog(tmp_path, CAR, segment_interval_seconds=0)
     old.append([row(1, "a")])
     with pytest.raises(UsageError, match="is locked by another writer"):
         SegmentLog(tmp_path, CAR)
     monkeypatch.setattr(segments, "acquire_lock", lambda file: os.open(file, os.O_RDWR))
-    new = SegmentLog(tmp_path, CAR, segment_interval=0)
+    new = SegmentLog(tmp_path, CAR, segment_interval_seconds=0)
     for entries in ([row(2, "lost")], []):
         with pytest.raises(Fenced, match=rf"the log {tmp_path} was taken over by a newer writer"):
             old.append(entries)
@@ -54,7 +54,7 @@ def test_writer_of_another_host_is_fenced(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("shown", [False, True])
 def test_writer_that_wakes_up_inside_an_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: bool) -> None:
     """It was stopped right before or right after its segment appeared: the newer writer has it, or never gets it."""
-    old = SegmentLog(tmp_path, CAR, segment_interval=0)
+    old = SegmentLog(tmp_path, CAR, segment_interval_seconds=0)
     monkeypatch.setattr(segments, "acquire_lock", lambda file: os.open(file, os.O_RDWR))
     real = os.replace
 
@@ -63,7 +63,7 @@ def test_writer_that_wakes_up_inside_an_append(tmp_path: Path, monkeypatch: pyte
             real(source, target)
         with monkeypatch.context() as patched:
             patched.setattr(os, "replace", real)
-            SegmentLog(tmp_path, CAR, segment_interval=0).append([row(2, "new")])
+            SegmentLog(tmp_path, CAR, segment_interval_seconds=0).append([row(2, "new")])
         if not shown:
             real(source, target)
 

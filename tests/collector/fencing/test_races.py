@@ -27,7 +27,7 @@ from transom.errors import Fenced
 car = Catalog.read("car: pushed (plate:string)").extents["car"]
 now = datetime(2026, 1, 1, tzinfo=UTC)
 try:
-    log = SegmentLog(Path(sys.argv[1]), car, segment_interval=0)
+    log = SegmentLog(Path(sys.argv[1]), car, segment_interval_seconds=0)
     print("begun", flush=True)
     number = 0
     while True:

@@ -49,8 +49,8 @@ def made(folder: Path, settings: dict[str, str] | None = None) -> dict[str, Any]
     """A new checkpoint of the query; without settings one as an earlier version made it."""
     job = transom.compile(TEXT, CATALOG).job(MagicMock(), RunOptions(kernel="off"))
     kept = {} if settings is None else notes(job, settings)
-    assert not check_fingerprint(folder, fingerprint(job), TEXT, notes=kept)
-    assert check_fingerprint(folder, fingerprint(job), TEXT, notes=kept)
+    assert not check_fingerprint(folder, fingerprint(job), TEXT, uncompared_notes=kept)
+    assert check_fingerprint(folder, fingerprint(job), TEXT, uncompared_notes=kept)
     return fingerprint(job)
 
 

@@ -123,7 +123,7 @@ def test_checkpoint_of_an_earlier_format_is_refused(tmp_path: Path) -> None:
 
 def test_a_plan_without_its_fingerprint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"plan\.json is missing"):
-        check_fingerprint(tmp_path, printed(TIMED), TIMED, spark_started=True)
+        check_fingerprint(tmp_path, printed(TIMED), TIMED, spark_has_written=True)
 
 
 def test_checkpoint_is_private(tmp_path):

@@ -37,7 +37,7 @@ def scanner(catalog, folder):
     tariff = catalog.extents["tariff"]
     assert isinstance(tariff.source, Postgres)
     return Scanner(
-        tariff, tariff.source, SegmentLog(folder / "log/tariff", tariff, segment_interval=0), catalog.calendar
+        tariff, tariff.source, SegmentLog(folder / "log/tariff", tariff, segment_interval_seconds=0), catalog.calendar
     )
 
 

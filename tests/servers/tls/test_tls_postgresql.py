@@ -59,7 +59,7 @@ def scanned(text, folder):
     """Whether a table could be read, its rows, and what was told."""
     tariff = Catalog.read(text, folder=folder).extents["tariff"]
     catalog = Catalog.read(text, folder=folder)
-    with SegmentLog(folder / "log", tariff, segment_interval=0) as log:
+    with SegmentLog(folder / "log", tariff, segment_interval_seconds=0) as log:
         one = Scanner(tariff, tariff.source, log, catalog.calendar)
         return one.scan(0), one.counts["rows"], one.problem
 

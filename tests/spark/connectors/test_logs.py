@@ -38,8 +38,8 @@ def write(folder: Path, catalog: transom.Catalog) -> None:
     rng = Random(5)
     meter, oven = catalog.extents["meter"], catalog.extents["oven"]
     with (
-        SegmentLog(folder / "log/meter", meter, segment_interval=0) as one,
-        SegmentLog(folder / "log/oven", oven, segment_interval=0) as other,
+        SegmentLog(folder / "log/meter", meter, segment_interval_seconds=0) as one,
+        SegmentLog(folder / "log/oven", oven, segment_interval_seconds=0) as other,
     ):
         latest = 0
         for number in range(40):

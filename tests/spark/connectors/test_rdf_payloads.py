@@ -49,15 +49,15 @@ def test_times_of_every_kind(spark: SparkSession) -> None:
     moment = datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
     for value, kind in ((5, "long"), (moment, "timestamp"), ("1970-01-01T00:00:05Z", "string"), ("5", "string")):
         frame = spark.createDataFrame([(value, text)], f"moment {kind}, body string")
-        [row] = parse_payloads(frame, RdfReader("nt"), payload="body", time="moment").collect()
+        [row] = parse_payloads(frame, RdfReader("nt"), payload_column="body", time_column="moment").collect()
         assert row.tick == 5
     stated = spark.createDataFrame([("<http://ex/a> <http://ex/at> 7 .",)], "payload string")
-    [row] = parse_payloads(stated, RdfReader("ttl", time="http://ex/at"), time=None).collect()
+    [row] = parse_payloads(stated, RdfReader("ttl", time="http://ex/at"), time_column=None).collect()
     assert row.tick == 7
     with pytest.raises(UsageError, match="no time"):
-        parse_payloads(stated, RdfReader("ttl"), time=None)
+        parse_payloads(stated, RdfReader("ttl"), time_column=None)
     with pytest.raises(UsageError, match="no column body"):
-        parse_payloads(stated, RdfReader("ttl"), payload="body")
+        parse_payloads(stated, RdfReader("ttl"), payload_column="body")
 
 
 def test_a_query_over_messages_that_stream(spark: SparkSession, tmp_path: Path) -> None:

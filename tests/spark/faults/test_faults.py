@@ -145,7 +145,7 @@ SOWN = [
     sow(
         "R5: no barrier",
         event_time.with_watermark,
-        "A_.observe(name, F.max(TICK).alias('latest'))",
+        "A_.observe(metric_name, F.max(TICK).alias('latest'))",
         "A_",
         ("three-at-once", "stream"),
     ),
@@ -256,8 +256,8 @@ SOWN = [
     sow(
         "a tick closed while it lasts",
         event_time.TickTime.last_closed_tick,
-        "(watermark * 1000 - self.origin_micros) // self.calendar.length",
-        "(watermark * 1000 - self.origin_micros) // self.calendar.length + 1",
+        "(watermark_ms * 1000 - self.origin_micros) // self.calendar.length",
+        "(watermark_ms * 1000 - self.origin_micros) // self.calendar.length + 1",
         ("row-windows", "rows"),
     ),
 ]

@@ -21,7 +21,7 @@ SOWN = [
     sow(
         "a mark stays as it was",
         delta_join.DeltaJoin._left,
-        "[*self._before(A_, matched), *self._after(B_)]",
+        "[*self._before(A_, matched_before), *self._after(B_)]",
         "((row, count, B_) for row, count in A_.items())",
         ("exists-as-value", "replay"),
         falls=True,

@@ -85,7 +85,7 @@ class Logs:
 
     def __init__(self, catalog: transom.Catalog, folder: Path) -> None:
         self.scanner = list_scanner(catalog, "tariff", folder)
-        self.meter = SegmentLog(folder / "log/meter", catalog.extents["meter"], segment_interval=0)
+        self.meter = SegmentLog(folder / "log/meter", catalog.extents["meter"], segment_interval_seconds=0)
 
     def write(self, name: str, tick: int, content: list[tuple[object, ...]] | None) -> None:
         if name == "tariff":

@@ -29,7 +29,7 @@ CASES = [(0, (1,), 9), (3, (2, 5), 30), (7, (10,), 9), (5, (), 9), (5, (), 4), (
 
 @pytest.mark.parametrize(("first", "periods", "until"), CASES)
 def test_a_batch(spark, first, periods, until):
-    frame = ticks(spark, first=first, periods=periods, until=until, live=False, calendar=CALENDAR)
+    frame = ticks(spark, first_tick=first, periods=periods, until=until, live=False, calendar=CALENDAR)
     assert not frame.isStreaming
     assert sorted(row.tick_number for row in frame.collect()) == expected(first, periods, until)
 
@@ -56,7 +56,7 @@ def run(spark, frame, tmp_path, name: str, *, heartbeats: bool = True) -> list[i
 
 @pytest.mark.parametrize(("first", "periods", "until"), [CASES[1], CASES[3]])
 def test_a_stream_ends_with_a_mark(spark, tmp_path, first, periods, until):
-    frame = ticks(spark, first=first, periods=periods, until=until, live=True, calendar=CALENDAR)
+    frame = ticks(spark, first_tick=first, periods=periods, until=until, live=True, calendar=CALENDAR)
     assert frame.isStreaming
     assert run(spark, frame, tmp_path, "ended") == [*expected(first, periods, until), until + 1]
     again = run(spark, frame, tmp_path, "again")  # the mark alone, so that Spark knows the watermark of the clock again
@@ -66,11 +66,11 @@ def test_a_stream_ends_with_a_mark(spark, tmp_path, first, periods, until):
 def test_going_on_from_a_checkpoint(spark, tmp_path):
     """The wall clock first, then an end that lies ahead: no tick twice, none left out."""
     calendar = Calendar(100_000, datetime.now(UTC) - timedelta(seconds=5))
-    wall = ticks(spark, first=2, periods=(3,), until=None, live=True, calendar=calendar)
+    wall = ticks(spark, first_tick=2, periods=(3,), until=None, live=True, calendar=calendar)
     seen = run(spark, wall, tmp_path, "first_half", heartbeats=False)
     assert seen == expected(2, (3,), seen[-1])
     assert len(seen) > 10
-    ended = ticks(spark, first=2, periods=(3,), until=400, live=True, calendar=calendar)
+    ended = ticks(spark, first_tick=2, periods=(3,), until=400, live=True, calendar=calendar)
     assert run(spark, ended, tmp_path, "second_half", heartbeats=False) == expected(2, (3,), 400)
 
 
@@ -88,7 +88,7 @@ def watched(spark, query, batches: int) -> list[tuple[int, bool]]:
 
 def test_the_wall_clock(spark):
     calendar = Calendar(100_000, datetime.now(UTC))
-    frame = ticks(spark, first=0, periods=(1,), until=None, live=True, calendar=calendar)
+    frame = ticks(spark, first_tick=0, periods=(1,), until=None, live=True, calendar=calendar)
     query = frame.writeStream.format("memory").queryName("wall_clock").start()
     shown = watched(spark, query, 2)
     seen = [tick for tick, beat in shown if not beat]
@@ -100,7 +100,7 @@ def test_the_wall_clock(spark):
 
 def test_heartbeats(spark):
     calendar = Calendar(100_000, datetime.now(UTC) - timedelta(seconds=10))
-    frame = heartbeats(spark, behind=20, calendar=calendar, live=True, first=0)
+    frame = heartbeats(spark, lag_ticks=20, calendar=calendar, live=True, first_tick=0)
     query = frame.writeStream.format("memory").queryName("beats").start()
     seen = [tick for tick, beat in watched(spark, query, 1) if beat]
     batches = [p for p in query.recentProgress if p["numInputRows"]]
@@ -108,7 +108,7 @@ def test_heartbeats(spark):
     assert all(p["numInputRows"] == 1 for p in batches)
     assert seen[0] >= 75
     assert seen[-1] <= last_completed_tick(calendar) - 20
-    assert heartbeats(spark, behind=20, calendar=calendar, live=False, first=0).collect() == []
+    assert heartbeats(spark, lag_ticks=20, calendar=calendar, live=False, first_tick=0).collect() == []
 
 
 def test_a_reader_never_goes_back():
@@ -194,7 +194,7 @@ def rows_between(reader: ClockReader, start: dict[str, int], end: dict[str, int]
 def test_ticks_wait_for_the_watermark(tmp_path: Path) -> None:
     """Ticks wait in the source until the watermark of the next micro-batch closes them; the heartbeat does not."""
     log = tmp_path / "commits"
-    reader = ClockReader(_clock_setting(0, (2,), 99, CALENDAR, log=str(log)))
+    reader = ClockReader(_clock_setting(0, (2,), 99, CALENDAR, commit_log=str(log)))
     begin = reader.initialOffset()
     started = reader.latestOffset(begin)
     assert started == {"tick": 100, "closed": -1, "started": reader._started}
@@ -215,7 +215,7 @@ def test_ticks_wait_for_the_watermark(tmp_path: Path) -> None:
 def test_a_clock_that_waits_goes_on_from_one_that_does_not(tmp_path: Path) -> None:
     """And the other way round: offsets of both kinds mean the ticks up to which the clock has emitted."""
     commit(tmp_path, 0, 4_000)
-    waits = ClockReader(_clock_setting(0, (2,), 99, CALENDAR, log=str(tmp_path)))
+    waits = ClockReader(_clock_setting(0, (2,), 99, CALENDAR, commit_log=str(tmp_path)))
     assert waits.latestOffset({"tick": 50, "started": 1}) == {"tick": 100, "closed": 50, "started": waits._started}
     free = ClockReader(_clock_setting(0, (2,), 99, CALENDAR))
     start = waits.latestOffset(waits.initialOffset())
@@ -224,4 +224,4 @@ def test_a_clock_that_waits_goes_on_from_one_that_does_not(tmp_path: Path) -> No
 
 def test_a_batch_needs_an_end(spark):
     with pytest.raises(UsageError, match="no end"):
-        ticks(spark, first=0, periods=(1,), until=None, live=False, calendar=CALENDAR)
+        ticks(spark, first_tick=0, periods=(1,), until=None, live=False, calendar=CALENDAR)

@@ -82,9 +82,11 @@ def told(spec: KeyedWindowSpec, rows: list[list[Any]]) -> Counter[Any]:
 def through(frame: DataFrame, spec: KeyedWindowSpec, run: LoweringContext) -> DataFrame:
     values = Schema((X, TICK) if spec.tags else (Attribute("n", Type.INTEGER), Attribute("path", Type.INTEGER)))
     key = [F.col("id")]
-    given = machine_input(frame, run, values=[F.col("x")], order=F.col("o"), pair_keys=key, buckets=8, hash_on=key)
+    given = machine_input(frame, run, values=[F.col("x")], order=F.col("o"), pair_keys=key, buckets=8, bucket_by=key)
     out = Schema((KEY, *values))
-    made = run_machine([given], spec.to_json(), run, widths=[1], out=out, pair_keys=1, buckets=8)
+    made = run_machine(
+        [given], spec.to_json(), run, values_per_side=[1], output_columns=out, pair_key_count=1, buckets=8
+    )
     return made.select(
         run.time.tick_number().alias("t"), WINDOW, IS_ROW, COUNT, *(f"c{place}" for place in range(len(out)))
     )

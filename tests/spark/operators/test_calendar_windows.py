@@ -93,6 +93,7 @@ def check(spark: Any, chosen: list[tuple[str, Form]], kernel: KernelMode) -> int
     return sum(counts)
 
 
+@NIGHTLY
 def test_a_form_in_every_zone(spark: Any) -> None:
     chosen = [(zone, FORMS[n % len(FORMS)]) for n, zone in enumerate(ZONES)]
     assert check(spark, chosen, "on") >= 60
@@ -218,7 +219,7 @@ def test_operators_over_calendar_windows(spark: Any, kernel: KernelMode) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["panes", *(pytest.param(name, marks=NIGHTLY) for name in ("join", "deletions", "product with scans"))]
+    "name", [pytest.param(name, marks=NIGHTLY) for name in ("panes", "join", "deletions", "product with scans")]
 )
 def test_operators_over_calendar_windows_as_streams(spark: Any, name: str) -> None:
     query, expected = around_query(name)

@@ -49,7 +49,7 @@ def expand_bound(formula: Formula, query: Operator) -> Formula:
 
 
 def _expand_arrivals(formula: Formula, inner: Mapping[str, ComposedSource]) -> Formula:
-    """Replace the arrival rates of inner queries in a formula by bounds; `inner` maps their names to sources."""
+    """Replace the arrivals from inner queries in a formula by their bounds; `inner` maps source names to sources."""
     match formula:
         case Arrivals(extent=extent, span=span) if extent in inner:
             return _expand_arrivals(_inner_arrivals(inner[extent], span), inner)

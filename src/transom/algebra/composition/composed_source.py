@@ -67,7 +67,7 @@ def composed_sources(operator: Operator) -> dict[str, ComposedSource]:
 
 
 def sources_of(operator: Operator, supplied: Collection[str] = ()) -> list[str]:
-    """List the extents that a plan and its inner queries read; inner queries in `supplied` count as extents.
+    """List the extents (sources, tables) that a plan and its inner queries read; one in `supplied` counts as extent.
 
     An inner query whose name is in `supplied` counts as an extent of its own.
     """
@@ -75,7 +75,7 @@ def sources_of(operator: Operator, supplied: Collection[str] = ()) -> list[str]:
 
 
 def _extents_read(value: object, supplied: Collection[str]) -> Iterator[str]:
-    """Yield the names of the extents (sources, tables) that a plan reads; a query in `supplied` counts as one.
+    """Yield the extents that a plan and its inner queries read; an inner query in `supplied` is an extent itself.
 
     An inner query whose name is in `supplied` counts as an extent of its own.
     """
@@ -112,5 +112,5 @@ def rewrite_composed(value: Value, change: Callable[[Operator], Operator]) -> Va
 
 
 def _is_algebra_value(value: object) -> bool:
-    """Whether a value is an object of the algebra, such as an operator or expression, whose fields are visited."""
+    """Whether a value is an object of the algebra (operator, expression, ...), so that a walk visits its fields."""
     return is_dataclass(value) and type(value).__module__.startswith("transom.algebra.")

@@ -87,23 +87,19 @@ def _register(
     meaning: str,
     *signatures: Signature,
     infix: bool = False,
-    strict: bool = True,
+    null_if_any_null: bool = True,
 ) -> None:
-    """Register a function under its name, with its signatures and meaning; `group` is its topic in the docs.
+    """Register a function; `group`: its topic in the docs; `infix`: written between its arguments.
 
     An infix function is written between its arguments; a strict one is NULL if an argument is NULL.
     """
-    FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, strict)
+    FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, null_if_any_null)
 
 
 def _signature_per_type(
     kinds: Iterable[Type], count: int, result: Type | None = None, repeats: bool = False
 ) -> list[Signature]:
-    """Return one signature per type: `count` parameters, more if `repeats`; its result is `result` or the type.
-
-    Further arguments of the type are accepted if `repeats` is true. The result is `result`, or the type itself for
-    None.
-    """
+    """Return, per type in `kinds`, a signature of `count` parameters, or more if `repeats`; `result` None: the type."""
     return [Signature((kind,) * count, result or kind, repeats) for kind in kinds]
 
 
@@ -113,26 +109,26 @@ _ORDERED = (I, D, F, S, T, TS, B)
 _register(
     "logic",
     "AND",
-    "true if all operands are true, false if one operand is false",
+    "true if all operands are true; false if at least one operand is false",
     Signature((B, B), B, True),
     infix=True,
-    strict=False,
+    null_if_any_null=False,
 )
 _register(
     "logic",
     "OR",
-    "true if one operand is true, false if all operands are false",
+    "true if at least one operand is true; false if all operands are false",
     Signature((B, B), B, True),
     infix=True,
-    strict=False,
+    null_if_any_null=False,
 )
-_register("logic", "NOT", "true if the operand is false, false if it is true", Signature((B,), B))
+_register("logic", "NOT", "true if the operand is false, and false if the operand is true", Signature((B,), B))
 _register(
     "logic",
     "IS NULL",
     "true if the value is NULL, otherwise false",
     *_signature_per_type(DECLARABLE, 1, B),
-    strict=False,
+    null_if_any_null=False,
 )
 for _name, _meaning in [
     ("=", "true if both values are equal"),
@@ -148,12 +144,12 @@ _register(
     "IN",
     "true if the left value equals one of the values in the list",
     *_signature_per_type(_ORDERED, 2, B, True),
-    strict=False,
+    null_if_any_null=False,
 )
 _register(
     "comparison",
     "LIKE",
-    "true if the string matches the pattern, where `%` stands for any characters and `_` for one character",
+    "true if the string matches the pattern; `%` matches any number of characters, and `_` matches one character",
     Signature((S, S), B),
     infix=True,
 )
@@ -227,28 +223,28 @@ _register(
     "GREATEST",
     "the largest of the values that are not NULL",
     *_signature_per_type(_ORDERED, 1, None, True),
-    strict=False,
+    null_if_any_null=False,
 )
 _register(
     "choice",
     "LEAST",
     "the smallest of the values that are not NULL",
     *_signature_per_type(_ORDERED, 1, None, True),
-    strict=False,
+    null_if_any_null=False,
 )
 _register(
     "choice",
     "COALESCE",
     "the first value that is not NULL",
     *_signature_per_type(_ORDERED, 1, None, True),
-    strict=False,
+    null_if_any_null=False,
 )
 _register(
     "choice",
     "NULLIF",
     "NULL if both values are equal, otherwise the first value",
     *_signature_per_type(_ORDERED, 2),
-    strict=False,
+    null_if_any_null=False,
 )
 _register("strings", "||", "the concatenation of two strings", Signature((S, S), S), infix=True)
 _register("strings", "CONCAT", "the concatenation of all strings", Signature((S,), S, True))
@@ -261,7 +257,7 @@ _register("strings", "RTRIM", "the string without spaces at its end", Signature(
 _register(
     "strings",
     "SUBSTRING",
-    "the part of the string that begins at a position, counted from 1; a third argument can limit its length",
+    "the part of the string that begins at a position, counted from 1; an optional third argument limits its length",
     Signature((S, I), S),
     Signature((S, I, I), S),
 )
@@ -270,17 +266,17 @@ _register("strings", "RIGHT", "the last n characters of the string", Signature((
 _register(
     "strings",
     "REPLACE",
-    "the first string, with every occurrence of the second string replaced by the third",
+    "the first string, with every occurrence of the second string replaced by the third string",
     Signature((S, S, S), S),
 )
 _register(
     "strings",
     "POSITION",
-    "the position at which the second string begins in the first, counted from 1; 0 if it does not occur",
+    "the position at which the second string begins in the first string, counted from 1; 0 if there is no match",
     Signature((S, S), I),
 )
-_register("strings", "STARTS_WITH", "whether the first string begins with the second", Signature((S, S), B))
-_register("strings", "ENDS_WITH", "whether the first string ends with the second", Signature((S, S), B))
+_register("strings", "STARTS_WITH", "whether the first string begins with the second string", Signature((S, S), B))
+_register("strings", "ENDS_WITH", "whether the first string ends with the second string", Signature((S, S), B))
 _register(
     "time",
     "INSTANT",
@@ -321,8 +317,8 @@ _register_spatial(
 )
 _register_spatial(
     "SPEED",
-    "the speed in km/h between two points, each with the tick at which it is reached; NULL if the ticks are equal: "
-    "point, tick, point, tick, measure, microseconds of a tick",
+    "the average speed in km/h from one point to another, computed from both points and their ticks; NULL if the ticks "
+    "are equal: point, tick, point, tick, measure, microseconds of a tick",
     Signature((P, I, P, I, I, I), F),
 )
 _register_spatial(

@@ -21,10 +21,10 @@ def _register(
     *rows: tuple[str, int, int | None, str],
     result: Type = T,
     infix: bool = False,
-    strict: bool = True,
+    null_if_any_null: bool = True,
     volatile: bool = False,
 ) -> None:
-    """Register SPARQL functions by rows: name, fewest and most arguments (None: any number), description.
+    """Register functions of topic `group`: (name, fewest, most arguments or None for any, meaning); `volatile`: as NOW.
 
     A strict function is NULL if an argument is NULL. A volatile one, such as NOW(), depends on more than its arguments.
     """
@@ -32,28 +32,33 @@ def _register(
         signatures = tuple(Signature((T,) * count, result) for count in range(least, (most or least) + 1))
         if most is None:
             signatures += (Signature((T,) * max(least, 1), result, repeats=True),)
-        TERM_FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, strict, "terms", volatile)
+        TERM_FUNCTIONS[name] = Function(name, signatures, meaning, group, infix, null_if_any_null, "terms", volatile)
 
 
-_register("form", ("BOUND", 1, 1, "whether a variable is bound"), result=B, strict=False)
+_register("form", ("BOUND", 1, 1, "whether a variable is bound"), result=B, null_if_any_null=False)
 TERM_FUNCTIONS["IF"] = Function(
     "IF",
     (Signature((B, T, T), T),),
-    "the second argument if the first is true, otherwise the third",
+    "the second argument if the first argument is true, otherwise the third argument",
     "form",
     strict=False,
     family="terms",
 )
-_register("form", ("COALESCE", 0, None, "the first argument that is not an error"), strict=False)
-_register("form", ("IN", 1, None, "whether the first argument equals one of the others"), result=B, strict=False)
+_register("form", ("COALESCE", 0, None, "the first argument that is not an error"), null_if_any_null=False)
+_register(
+    "form",
+    ("IN", 1, None, "whether the first argument equals one of the other arguments"),
+    result=B,
+    null_if_any_null=False,
+)
 _register(
     "comparison",
-    ("=", 2, 2, "whether two terms have the same value; an error if that cannot be decided"),
+    ("=", 2, 2, "whether two terms have the same value; an error if the terms cannot be compared"),
     ("!=", 2, 2, "whether two terms have different values"),
-    ("<", 2, 2, "whether the first value comes before the second"),
-    (">", 2, 2, "whether the first value comes after the second"),
-    ("<=", 2, 2, "whether the first value comes before the second or equals it"),
-    (">=", 2, 2, "whether the first value comes after the second or equals it"),
+    ("<", 2, 2, "whether the first value comes before the second value"),
+    (">", 2, 2, "whether the first value comes after the second value"),
+    ("<=", 2, 2, "whether the first value comes before the second value, or is equal to it"),
+    (">=", 2, 2, "whether the first value comes after the second value, or is equal to it"),
     result=B,
     infix=True,
 )
@@ -88,7 +93,7 @@ _register(
 _register(
     "term",
     ("STR", 1, 1, "the text of an IRI or a literal"),
-    ("LANG", 1, 1, "the language tag of a literal, or an empty string if it has none"),
+    ("LANG", 1, 1, "the language tag of a literal, or an empty string if the literal has no tag"),
     ("DATATYPE", 1, 1, "the datatype of a literal"),
     ("IRI", 1, 2, "the IRI that a string denotes, relative to the base IRI of the query"),
     ("URI", 1, 2, "the IRI that a string denotes, relative to the base IRI of the query"),
@@ -105,20 +110,25 @@ _register(
 _register(
     "string",
     ("STRLEN", 1, 1, "the number of characters"),
-    ("SUBSTR", 2, 3, "the part of a string that begins at a position, counted from 1; a third argument can limit it"),
+    ("SUBSTR", 2, 3, "the part of a string from a position on, counted from 1; a third argument limits its length"),
     ("UCASE", 1, 1, "the string in upper case"),
     ("LCASE", 1, 1, "the string in lower case"),
     ("STRBEFORE", 2, 2, "the part of the first string that precedes the second string"),
     ("STRAFTER", 2, 2, "the part of the first string that follows the second string"),
-    ("ENCODE_FOR_URI", 1, 1, "the string, percent-encoded except for letters, digits and - _ . ~"),
+    ("ENCODE_FOR_URI", 1, 1, "the string in percent-encoding; letters, digits and - _ . ~ are not encoded"),
     ("CONCAT", 0, None, "the concatenation of all strings"),
-    ("REPLACE", 3, 4, "the string with every match of a pattern replaced; a fourth argument contains flags"),
+    (
+        "REPLACE",
+        3,
+        4,
+        "the string with every match replaced; the arguments are the string, a pattern, its replacement and flags",
+    ),
 )
 _register(
     "string",
-    ("STRSTARTS", 2, 2, "whether the first string begins with the second"),
-    ("STRENDS", 2, 2, "whether the first string ends with the second"),
-    ("CONTAINS", 2, 2, "whether the second string occurs in the first"),
+    ("STRSTARTS", 2, 2, "whether the first string begins with the second string"),
+    ("STRENDS", 2, 2, "whether the first string ends with the second string"),
+    ("CONTAINS", 2, 2, "whether the second string occurs in the first string"),
     ("langMatches", 2, 2, "whether a language tag matches a language range"),
     ("REGEX", 2, 3, "whether a pattern matches anywhere in the string; a third argument contains flags"),
     result=B,
@@ -131,8 +141,8 @@ _register(
     ("HOURS", 1, 1, "the hours"),
     ("MINUTES", 1, 1, "the minutes"),
     ("SECONDS", 1, 1, "the seconds, as a decimal"),
-    ("TIMEZONE", 1, 1, "the time zone as a duration; an error if there is none"),
-    ("TZ", 1, 1, "the time zone as written, or an empty string if there is none"),
+    ("TIMEZONE", 1, 1, "the time zone as a duration; an error if the argument has no time zone"),
+    ("TZ", 1, 1, "the time zone as it is written, or an empty string if the argument has no time zone"),
 )
 _register("time", ("NOW", 0, 0, "the time at which the query runs"), volatile=True)
 _register(

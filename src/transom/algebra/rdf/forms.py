@@ -29,12 +29,13 @@ class TripleTemplate(Record):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Construct(Operator):
-    """The triples that the template of a CONSTRUCT query makes from solutions.
+    """The triples that the template of a CONSTRUCT query makes from the solutions.
 
-    Meaning  each solution gives the triples of the template, with the interval and multiplicity of the solution. The
-             multiplicities of equal triples are added. Blank nodes of the template are new for each solution (R18).
-    Bounds   a triple is left out if it has an unbound variable, or if RDF does not allow one of its terms in that
-             position.
+    Meaning  the template makes its triples once from each solution, with the interval and the multiplicity of the
+             solution. If several solutions give the same triple, their multiplicities are added. Each solution gets new
+             blank nodes for the blank nodes in the template (R18).
+    Bounds   a triple with an unbound variable is left out. A triple is also left out if RDF does not allow one of its
+             terms at that position.
     Source   002 footnote 1, Sec. 6 (construct).
     State    none.
     """
@@ -53,8 +54,8 @@ class Describe(Operator):
     """The triples about the resources that a DESCRIBE query names or finds.
 
     Meaning  at each instant, the result contains the valid triples whose subject is one of the resources. A resource is
-             an IRI in the query, or a term to which a variable is bound in some solution (R19).
-    Bounds   the multiplicity of a triple does not depend on how many solutions contain its subject.
+             an IRI in the query, or a term to which a solution binds a variable (R19).
+    Bounds   a triple is not returned more often if several solutions contain its subject.
     Source   002 Sec. 4 (describe).
     State    the valid triples and solutions.
     """
@@ -77,8 +78,9 @@ class Describe(Operator):
 class Ask(Operator):
     """Whether an ASK query has a solution.
 
-    Meaning  the answer is a boolean for every instant. It is true if a solution is valid at that instant (R17).
-    Bounds   the answer is false before the first triple.
+    Meaning  at every instant, the answer is true if at least one solution is valid, and false if no solution is valid
+             (R17).
+    Bounds   before the first triple, the answer is false.
     Source   002 Sec. 4 (ask).
     State    the number of valid solutions.
     """

@@ -47,12 +47,12 @@ def check_statements(op: Operator) -> None:
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class TriplePattern(Windows):
-    """The triples that match a triple pattern, as solutions.
+    """One solution for each triple that matches a triple pattern.
 
-    Meaning  each triple that matches gives one solution, with the interval of the triple. If a variable occurs twice,
-             it matches the same term twice. A blank node acts as a variable `_:label` within its basic graph pattern
-             (R11).
-    Bounds   if several triples give the same solution, each of them counts (R7).
+    Meaning  a solution has the validity interval of its triple. If a variable occurs twice in the pattern, both
+             positions must contain the same term. Within a basic graph pattern, a blank node acts as a variable with
+             the name `_:label` (R11).
+    Bounds   if several triples give the same solution, the solution has one copy for each of these triples (R7).
     Source   002 Defs. 6, 7, Alg. 3.
     State    none.
     """
@@ -208,13 +208,14 @@ def max_path_matches(path: PropertyPath, statements: Formula) -> Formula:
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class PathPattern(Windows):
-    """The pairs of terms that a property path connects, as solutions.
+    """One solution for each pair of terms that a property path connects.
 
-    Meaning  at each instant, the operator finds the paths through the valid triples. A solution consists of the two
-             ends of a path. Predicates, sequences and alternatives give one solution per path. `*`, `+` and `?` give
-             one solution per pair of ends, however many paths connect them.
-    Bounds   a path of length zero connects each term of the triples, and each constant of the pattern, to itself.
-             Windows are applied to the triples before this operator.
+    Meaning  at each instant, the operator finds the paths through the valid triples. A solution contains the two ends
+             of a path. A property path of predicates, sequences and alternatives gives one solution for each path
+             through the triples. `*`, `+` and `?` give one solution per pair of ends, even if several paths connect
+             these ends.
+    Bounds   a path of length zero connects each term of the triples with itself, and each constant of the pattern with
+             itself. The triples are restricted to the window before this operator reads them.
     Source   W3C 9, 18.4.
     State    the valid triples.
     """
@@ -241,11 +242,11 @@ class PathPattern(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class BasicGraphPattern(Windows):
-    """The join of triple and path patterns that share blank nodes.
+    """The join of all triple patterns and path patterns of a basic graph pattern.
 
-    Meaning  the operator joins all patterns. Blank nodes join like variables and are then dropped. A solution counts
-             once for each assignment of the blank nodes (R11).
-    Bounds   without patterns, the result is the empty solution, which is always valid.
+    Meaning  blank nodes join like variables, and are then dropped. A solution has one copy for each assignment of its
+             blank nodes (R11).
+    Bounds   if there are no patterns, the result is the empty solution, which is always valid.
     Source   002 Defs. 6, 11; W3C 18.3.
     State    the valid solutions of each pattern.
     """

@@ -20,10 +20,11 @@ from transom.model.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class StoredGraph(Windows):
-    """A stored graph, or several merged into one, whose triples are always valid.
+    """The triples of a stored graph, or of several stored graphs that are merged into one.
 
-    Meaning  every triple occurs once, from tick 0 (R13). Graphs do not share blank nodes.
-    Bounds   without extents, the graph is empty. GRAPH with an unknown name reads such an empty graph.
+    Meaning  the triples are always valid. Every triple occurs once, from tick 0 (R13). Two graphs never share a blank
+             node.
+    Bounds   if there are no extents, the graph is empty. A GRAPH clause with an unknown name reads such an empty graph.
     Source   002 Listing 1.2; W3C 13.1.
     State    none, because the graph is stored outside the query.
     """

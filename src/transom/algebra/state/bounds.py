@@ -236,7 +236,7 @@ def _slide_step(op: Windows) -> int | None:
 
 
 def windows_within(op: Windows, span: int) -> Formula:
-    """Return a bound on the windows that are created in any `span` consecutive ticks, for all keys together."""
+    """Return a bound on the windows of all keys together that are created in any `span` consecutive ticks."""
     match op:
         case WindowSelect(input=child) | WindowProject(input=child) | WindowAggregation(input=child):
             return windows_within(child, span)
@@ -317,7 +317,7 @@ def at_most_one_window_per_tick(op: Windows) -> bool:
 
 
 def _rows_in_range(op: Window, window_range: Range, span: int, keys: Formula) -> Formula:
-    """Return an upper bound on the rows in a range of `span` ticks or row numbers of a window, for `keys` keys.
+    """Bound the rows of `keys` keys in a window whose range covers `span` ticks or row numbers (by its coordinate).
 
     It covers `span` values of the coordinate and `keys` keys.
     """
@@ -342,16 +342,16 @@ def _rows_in_range(op: Window, window_range: Range, span: int, keys: Formula) ->
             assert_never(window_range)
 
 
-def _hinted_bound(op: Window, keys: Formula, gap: Unbounded, *spans: Hint) -> Formula:
-    """Return a window's least row bound by catalog hints (`spans`, rows per key times `keys`), or else `gap`.
+def _hinted_bound(op: Window, keys: Formula, gap: Unbounded, *row_hints: Hint) -> Formula:
+    """Return a bound on a window's rows from catalog hints; `gap` says why there is no bound without the hints.
 
-    Candidates are the hints `spans`, and the number of keys times the rows per key.
+    Candidates are the hints `row_hints`, and the number of keys times the rows per key.
     """
     extent = single_extent(op.input)
     if extent is None:
         return gap
     rows = times(keys, DeclaredBound(extent, Hint.ROWS_PER_KEY))
-    return HintedBound(minimum(rows, *(DeclaredBound(extent, span) for span in spans)), gap)
+    return HintedBound(minimum(rows, *(DeclaredBound(extent, span) for span in row_hints)), gap)
 
 
 def _window_keys(op: Window) -> Formula:

@@ -9,7 +9,7 @@ from transom.algebra.windows import Bound, CoordinateRange, Every, OnRowCount, R
 
 
 def range_lookback(op: Window) -> int:
-    """Return how far a range of ticks, rows or distance reaches below the current value; 0 for other ranges."""
+    """Return how many ticks, rows or micrometres a window's range reaches below NOW; 0 for ranges such as regions."""
     if isinstance(op.range, PeriodRange) and isinstance(op.slide, EveryPeriod):
         return op.range.reach + op.slide.longest - 1
     return lookback(op, op.range.low) if isinstance(op.range, CoordinateRange) else 0
@@ -26,7 +26,7 @@ def range_width(op: Window) -> int:
 
 
 def lookback(op: Window, bound: Bound) -> int:
-    """Return how far an end of a window's range can lie below the current tick, row number or distance."""
+    """Return the most ticks, rows or micrometres by which `bound`, an end of a window's range, can be below NOW."""
     step, first = (op.slide.step, op.slide.first) if isinstance(op.slide, Every) else (1, 0)
     if isinstance(op.slide, OnRowCount):
         step, first = op.slide.step, op.slide.step
@@ -42,10 +42,10 @@ def lookback(op: Window, bound: Bound) -> int:
 
 
 def _offset_at_boundary(bound: Bound) -> int:
-    """Return a range end's offset from the current tick, row number or distance, ignoring rounding to its step."""
+    """Return a range end's offset from NOW in ticks, rows or micrometres, where NOW is a multiple of its step."""
     return bound.offset
 
 
 def range_span(op: Window, window_range: Range) -> int:
-    """Return the most ticks, row numbers or micrometres that a range reaches back from now; 1 for other kinds."""
+    """Return how many ticks, rows or micrometres a range covers, from its low end to NOW; 1 for other kinds."""
     return lookback(op, window_range.low) + 1 if isinstance(window_range, CoordinateRange) else 1

@@ -149,7 +149,7 @@ def _check_silent_keys(plan: Operator) -> None:
 
 
 def _needs_both_sides(op: Operator) -> bool:
-    """Whether an operator returns no rows whenever one of its inputs is empty, as an inner join does."""
+    """Whether an operator returns no rows whenever either of its inputs is empty, as an inner join does."""
     if isinstance(op, RelationJoin):
         return op.join_type in (JoinType.INNER, JoinType.SEMI)
     return not isinstance(op, RelationUnion | RelationExcept)
@@ -201,12 +201,12 @@ def _reach_of_windows(op: Windows) -> int:
 
 
 def _reach_of_part(op: Operator) -> int:
-    """Return how many ticks before a window's tick source rows of `op` may lie; 0 unless `op` returns windows."""
+    """Return the most ticks by which source rows of `op` precede a window they affect; 0 if `op` has no windows."""
     return _reach_of_windows(op) if isinstance(op, Windows) else 0
 
 
 def _reach_of_relation(op: Windows) -> int:
-    """Return how many ticks before t the source rows that determine a relation's content at tick t can lie."""
+    """Return the most ticks by which a source row can precede a tick at which it affects the relation's content."""
     match op := narrow(op):
         case Values() | StoredGraph():
             return 1
@@ -223,7 +223,7 @@ def _reach_of_relation(op: Windows) -> int:
 
 
 def _reach_of_input(op: Window) -> int:
-    """Return how many ticks older than a row of a window's input its source rows may be; 0 for a table."""
+    """Return the most ticks by which a source row can precede a row of the window's input it affects; 0: a table."""
     return _reach_of_rows(op.input) if isinstance(op.input, Stream) else 0
 
 

@@ -41,30 +41,30 @@ class Declarations:
     parameters: Mapping[str, Value]
 
 
-def read_catalog(text: str, name: str | None = None, folder: Path | None = None) -> Declarations:
-    """Read a catalog from YAML text; raise CatalogError if it is invalid.
+def read_catalog(text: str, name: str | None = None, catalog_folder: Path | None = None) -> Declarations:
+    """Read a catalog from YAML text, whose file is `name` in messages; raise CatalogError if it is invalid.
 
-    Paths in it are relative to `folder`.
+    Paths in it are relative to `catalog_folder`.
     """
     data, source_map = read_document(text, name)
     try:
-        return _read_declarations(data, folder)
+        return _read_declarations(data, catalog_folder)
     except EntryError as error:
         raise to_catalog_error(error, source_map, name) from error.__cause__
 
 
-def read_entries(entries: Mapping[str, object], folder: Path | None = None) -> Declarations:
+def read_entries(entries: Mapping[str, object], catalog_folder: Path | None = None) -> Declarations:
     """Read a catalog from dictionaries and lists; raise CatalogError if it is invalid.
 
-    Paths in it are relative to `folder`.
+    Paths in it are relative to `catalog_folder`.
     """
     try:
-        return _read_declarations(dict(entries) if isinstance(entries, Mapping) else entries, folder)
+        return _read_declarations(dict(entries) if isinstance(entries, Mapping) else entries, catalog_folder)
     except EntryError as error:
         raise to_catalog_error(error, None, None) from error.__cause__
 
 
-def _read_declarations(data: object, folder: Path | None) -> Declarations:
+def _read_declarations(data: object, catalog_folder: Path | None) -> Declarations:
     """Check the data of a catalog and resolve its entries; raise EntryError at the first invalid entry."""
     if data is None:
         raise EntryError("the catalog is empty", Location(), _EXAMPLE)
@@ -83,16 +83,16 @@ def _read_declarations(data: object, folder: Path | None) -> Declarations:
             hint = "give them names that differ in more than upper and lower case"
             raise EntryError(f"{quoted(name)} and {quoted(taken[name.lower()])} are the same name", at.at_key(), hint)
         taken[name.lower()] = name
-        extents[name] = read_extent(name, extent_entry, at, calendar, folder)
-    rdf = read_rdf(entry.rdf, entry.prefixes, extents, calendar, folder)
+        extents[name] = read_extent(name, extent_entry, at, calendar, catalog_folder)
+    rdf = read_rdf(entry.rdf, entry.prefixes, extents, calendar, catalog_folder)
     if not extents and not rdf.extents:
         raise EntryError("the catalog declares no extent", Location(), _EXAMPLE)
-    regions = read_regions(entry.regions, extents, Location(("regions",)), folder)
+    regions = read_regions(entry.regions, extents, Location(("regions",)), catalog_folder)
     return Declarations(calendar, extents, regions, rdf, _parameters(entry))
 
 
 def _parameters(entry: CatalogEntry) -> dict[str, Value]:
-    """Return the values of CQL query parameters by name; a parameter without a value has its name as value (C8)."""
+    """Return the values of CQL query parameters by name; a parameter without a value has its own name as value."""
     declared = entry.parameters
     top = Location(("parameters",))
     if isinstance(declared, list):
@@ -111,7 +111,7 @@ def _parameters(entry: CatalogEntry) -> dict[str, Value]:
 
 
 def _with_top_level_extents(data: dict[object, object]) -> dict[object, object]:
-    """Move extents that a catalog declares at its top level into its entry `extents` (S39).
+    """Return a catalog's data with the extents that it declares at its top level moved into the entry `extents`.
 
     Raise EntryError for any other unknown key.
     """
@@ -136,7 +136,7 @@ def _with_top_level_extents(data: dict[object, object]) -> dict[object, object]:
 
 
 def _calendar(entry: CatalogEntry) -> Calendar:
-    """Read the length of a tick and the epoch from a catalog; raise EntryError if one is invalid."""
+    """Read the length of a tick and the epoch (the instant of tick 0) from a catalog; EntryError if one is invalid."""
     at = Location(("tick",))
     try:
         length = read_microseconds(entry.tick)

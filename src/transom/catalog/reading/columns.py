@@ -105,7 +105,7 @@ def _parse_column(column: object, at: Location) -> ColumnDeclaration:
 
 
 def _trim(text: str, start: int, end: int, at: Location) -> tuple[str, Location]:
-    """Return `text[start:end]` without the spaces around it, and its location in the catalog."""
+    """Return `text[start:end]` without spaces around it, and its location; `at` is that of the whole text."""
     piece = text[start:end].strip()
     start = text.find(piece, start)
     return piece, at.within(start, start + len(piece))

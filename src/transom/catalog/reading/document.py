@@ -32,17 +32,17 @@ _CONSTANTS: dict[str, object] = {
 }
 
 
-def read_document(text: str, source: str | None = None, kind: str = "catalog") -> tuple[object, SourceMap]:
-    """Parse YAML text into plain data and the location of each part; raise CatalogError if it is invalid.
+def read_document(text: str, source: str | None = None, document_kind: str = "catalog") -> tuple[object, SourceMap]:
+    """Parse YAML text to data and the location of each part; errors call its file `source`, its text `document_kind`.
 
-    Messages call the text `kind`.
+    Messages call the text `document_kind`.
     """
     text = text.removeprefix("\ufeff")
     name = source or "catalog"
     forbidden = _NOT_TEXT.search(text)
     if forbidden:
         printable = text.encode("utf-8", "replace").decode()
-        message = f"the character {forbidden[0]!a} is not allowed in a {kind}"
+        message = f"the character {forbidden[0]!a} is not allowed in a {document_kind}"
         raise CatalogError(
             message,
             span=Span(*forbidden.span()),
@@ -50,13 +50,13 @@ def read_document(text: str, source: str | None = None, kind: str = "catalog") -
             text=printable,
             source=name,
         )
-    reader = _DocumentReader(text, kind)
+    reader = _DocumentReader(text, document_kind)
     try:
         return reader.read(), reader.source_map
     except CatalogError as error:
         raise error.within(text, name) from None
     except yaml.YAMLError as error:
-        raise _yaml_error(error, text, name, kind) from None
+        raise _yaml_error(error, text, name, document_kind) from None
     finally:
         reader.loader.dispose()
 
@@ -64,10 +64,10 @@ def read_document(text: str, source: str | None = None, kind: str = "catalog") -
 class _DocumentReader:
     """Builds data from YAML parser events, so that it stops at the first unsupported construct."""
 
-    def __init__(self, text: str, kind: str) -> None:
-        """Start the YAML parser at the beginning of the text; messages call the text `kind`."""
+    def __init__(self, text: str, document_kind: str) -> None:
+        """Start the YAML parser at the beginning of the text; messages call the text `document_kind`."""
         self.text = text
-        self.kind = kind
+        self.kind = document_kind
         self.loader = _LOADER(text)
         self.source_map = SourceMap(text)
 
@@ -174,7 +174,7 @@ class _DocumentReader:
         return Span(start.index, end.index)
 
 
-def _yaml_error(error: yaml.YAMLError, text: str, source: str, kind: str) -> CatalogError:
+def _yaml_error(error: yaml.YAMLError, text: str, source: str, document_kind: str) -> CatalogError:
     """Convert an error of the YAML parser to a CatalogError with a span and a hint."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = str(getattr(error, "problem", None) or error)
@@ -188,7 +188,7 @@ def _yaml_error(error: yaml.YAMLError, text: str, source: str, kind: str) -> Cat
         start, end, detail = opening.index, opening.index + 1, None
     elif problem.startswith("mapping values are not allowed"):
         hint = "write site:integer without a space, or put the whole declaration in quotes"
-        hint = hint if kind == "catalog" else "put a text with a colon in quotes"
+        hint = hint if document_kind == "catalog" else "put a text with a colon in quotes"
     elif "\t" in text[start : start + 1] or "'\\t'" in problem:
         hint, detail = "indent with spaces, not with tabs", None
     return CatalogError(

@@ -20,7 +20,7 @@ RATE_HINT = "write a rate such as 20 per min"
 def read_text_at(
     read: Callable[[str, Calendar], Parsed], text: str, at: Location, calendar: Calendar, hint: str = LENGTH_HINT
 ) -> Parsed:
-    """Parse a duration, rate or tick with `read`; raise EntryError at its location in the catalog if it is invalid.
+    """Parse a duration, rate or tick with `read`; if invalid, EntryError with the hint of `read` or else `hint`.
 
     The error has the given `hint`.
     """

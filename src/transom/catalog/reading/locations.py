@@ -87,7 +87,7 @@ class SourceMap:
 
 
 def to_catalog_error(error: EntryError, source_map: SourceMap | None, source: str | None) -> CatalogError:
-    """Convert an EntryError to a CatalogError that points into the catalog's text or, without text, names the entry.
+    """Convert an EntryError to a CatalogError on the file `source`, which shows its text or, without text, the entry.
 
     `source` is the name of the catalog's file.
     """

@@ -27,6 +27,10 @@ _SETTINGS = {
 """Settings of other systems, and their names in a catalog."""
 
 
+POSITION_EXAMPLE = "`position: {lon: lon, lat: lat}`"
+"""How a catalog declares the columns of positions, for hints."""
+
+
 def display_value(value: object) -> str:
     """Format a value for an error message: quoted if it is text, shortened if it is long."""
     if isinstance(value, dict):
@@ -58,7 +62,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def foreign_setting(key: str, names: Collection[str]) -> str | None:
-    """Return a hint about an unknown setting that other systems have, or None; `names` are the allowed settings.
+    """Return a hint on which of the allowed `names` an unknown `key` of another system means; None if unclear.
 
     >>> foreign_setting("bootstrap.servers", ["servers", "topic", "options"])
     'did you mean servers?'

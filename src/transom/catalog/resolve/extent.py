@@ -38,10 +38,12 @@ _KEY_HINTS = {
 }
 
 
-def read_extent(name: str, entry: ExtentEntry, at: Location, calendar: Calendar, folder: Path | None = None) -> Extent:
+def read_extent(
+    name: str, entry: ExtentEntry, at: Location, calendar: Calendar, catalog_folder: Path | None = None
+) -> Extent:
     """Convert a catalog entry to an extent (source or table); raise EntryError if its settings conflict.
 
-    Paths in it are relative to `folder`.
+    Paths in it are relative to `catalog_folder`.
     """
     check_name(name, at.at_key(), "an extent")
     kind, schema, every, sites, rate = _read_declared(name, entry, at, calendar)
@@ -85,7 +87,7 @@ def read_extent(name: str, entry: ExtentEntry, at: Location, calendar: Calendar,
     )
     if entry.source is None:
         return extent
-    source = read_source(extent, entry.source, at.then("source"), calendar, folder)
+    source = read_source(extent, entry.source, at.then("source"), calendar, catalog_folder)
     if hasattr(source, "log"):
         _check_log_columns(extent, at)
     return replace(extent, source=source)
@@ -117,7 +119,7 @@ def _check_log_columns(extent: Extent, at: Location) -> None:
 
 
 def _ticks(text: str | None, at: Location, calendar: Calendar) -> int | None:
-    """Parse a declared limit to ticks, rounded up so that it is never too short; None if it is not declared."""
+    """Parse a declared duration, such as the lateness, to ticks, rounded up; None if it is not declared."""
     if text is None:
         return None
     microseconds = read_text_at(lambda duration, _: read_duration(duration), text, at, calendar)
@@ -188,14 +190,14 @@ def _read_declared(
     return kind, schema, every, declared.sites or (), rate
 
 
-def _check_declared_once(key: str, word: str, entry: ExtentEntry, at: Location) -> None:
-    """Raise EntryError if a key of an entry and the clause `word` of its declaration set the same thing."""
+def _check_declared_once(key: str, clause: str, entry: ExtentEntry, at: Location) -> None:
+    """Raise EntryError if an entry has `key` although a `clause` of its declaration, such as RATE, sets the same."""
     if getattr(entry, key) is not None:
-        raise EntryError(f"{key} is given twice", at.then(key).at_key(), f"leave out {key} or {word}")
+        raise EntryError(f"{key} is given twice", at.then(key).at_key(), f"leave out {key} or {clause}")
 
 
 def _site(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) -> str | None:
-    """Return the attribute with a reading's site (place of a sensor), `site` by default if sensed; else None."""
+    """Return the attribute that holds the site (sensor place): as declared or, if sensed, `site`; None if none."""
     names = [attribute.name for attribute in schema]
     if entry.site is not None:
         _check_attribute(entry.site, names, at.then("site"))

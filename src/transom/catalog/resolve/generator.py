@@ -176,7 +176,7 @@ def _arrivals(entry: ArrivalsEntry, at: Location, calendar: Calendar) -> Poisson
 
 
 def _gaps(entry: GapsEntry, at: Location, calendar: Calendar) -> Gaps:
-    """Read the gaps of a generator, which are ticks without rows; raise EntryError if a span ends before it starts."""
+    """Read a generator's gaps: the chance that a row is left out, and time spans without rows; none may be empty."""
     spans: list[tuple[int, int]] = []
     for index, span in enumerate(entry.spans):
         span_at = at.then("spans", index)

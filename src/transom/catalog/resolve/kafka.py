@@ -22,11 +22,11 @@ _ENVELOPE = "write key, timestamp, or header.NAME"
 _PAYLOAD_OF_KEY = {"columns": ("columns", Payload.CSV), "record": ("schema", Payload.AVRO)}
 
 
-def read_kafka(extent: Extent, entry: KafkaEntry, at: Location, folder: Path | None = None) -> Kafka:
+def read_kafka(extent: Extent, entry: KafkaEntry, at: Location, catalog_folder: Path | None = None) -> Kafka:
     """Read the `kafka` entry of a pushed stream; raise EntryError if its settings conflict or contain a secret."""
     check_pushed(extent, at)
     _check_topic(entry, at)
-    tls = read_login(entry, at, folder)
+    tls = read_login(entry, at, catalog_folder)
     payload = Payload(entry.payload)
     for field, (key, required_payload) in _PAYLOAD_OF_KEY.items():
         if field in entry.model_fields_set and payload is not required_payload:
@@ -36,7 +36,7 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: Location, folder: Path | N
     payload_attributes = [name for name in extent.names if name not in entry.envelope]
     fields = field_paths(extent, entry.fields, payload_attributes, at.then("fields"))
     columns = _columns(entry, fields, at) if payload is Payload.CSV else ()
-    schema = _schema(extent, entry, fields, at, folder) if payload is Payload.AVRO else None
+    schema = _schema(extent, entry, fields, at, catalog_folder) if payload is Payload.AVRO else None
     return Kafka(
         entry.servers,
         entry.topic,
@@ -55,16 +55,16 @@ def read_kafka(extent: Extent, entry: KafkaEntry, at: Location, folder: Path | N
 
 
 def read_rdf_topic(
-    entry: TopicEntry, payload: Payload, time: str | None, at: Location, folder: Path | None = None
+    entry: TopicEntry, payload: Payload, time_predicate: str | None, at: Location, catalog_folder: Path | None = None
 ) -> Kafka:
-    """Read the `kafka` entry of an RDF stream, whose messages have the format `payload`.
+    """Read the `kafka` entry of an RDF stream with messages in format `payload`; `time_predicate` states times.
 
-    `time` is the predicate of their times, if any.
+    `time_predicate` is the predicate of their times, if any.
     """
     _check_topic(entry, at)
-    options, tls = tuple(entry.options.items()), read_login(entry, at, folder)
+    options, tls = tuple(entry.options.items()), read_login(entry, at, catalog_folder)
     login = {"user": entry.user, "password": entry.password, "tls": tls}
-    return Kafka(entry.servers, entry.topic, (), time, options, entry.dead, payload, **login)  # type: ignore[arg-type]
+    return Kafka(entry.servers, entry.topic, (), time_predicate, options, entry.dead, payload, **login)  # type: ignore[arg-type]
 
 
 def _check_topic(entry: KafkaEntry | TopicEntry, at: Location) -> None:
@@ -75,26 +75,26 @@ def _check_topic(entry: KafkaEntry | TopicEntry, at: Location) -> None:
         raise EntryError(f"{quoted(entry.topic)} is not a topic", at.then("topic"), "use letters, digits, . _ and -")
 
 
-def _check_envelope(extent: Extent, entry: KafkaEntry, name: str, envelope_field: str, at: Location) -> None:
-    """Raise EntryError unless an attribute can be read from the key, timestamp or header of a Kafka message."""
-    field_at = at.then("envelope", name)
-    check_attribute(extent, name, field_at.at_key())
-    if name in entry.fields:
-        raise EntryError(f"{name} is in the fields already", field_at.at_key(), "leave out one of the two")
-    is_header = envelope_field.startswith(HEADER_PREFIX) and envelope_field != HEADER_PREFIX
-    if envelope_field not in ("key", "timestamp") and not is_header:
-        raise EntryError(f"a message has no {quoted(envelope_field)}", field_at, _ENVELOPE)
-    kind = next(attribute.type for attribute in extent.schema if attribute.name == name)
-    if envelope_field == "timestamp" and kind is not Type.TIMESTAMP:
+def _check_envelope(extent: Extent, entry: KafkaEntry, attribute_name: str, message_part: str, at: Location) -> None:
+    """Raise EntryError unless `message_part` (`key`, `timestamp` or `header.NAME`) can fill the attribute."""
+    field_at = at.then("envelope", attribute_name)
+    check_attribute(extent, attribute_name, field_at.at_key())
+    if attribute_name in entry.fields:
+        raise EntryError(f"{attribute_name} is in the fields already", field_at.at_key(), "leave out one of the two")
+    is_header = message_part.startswith(HEADER_PREFIX) and message_part != HEADER_PREFIX
+    if message_part not in ("key", "timestamp") and not is_header:
+        raise EntryError(f"a message has no {quoted(message_part)}", field_at, _ENVELOPE)
+    kind = next(attribute.type for attribute in extent.schema if attribute.name == attribute_name)
+    if message_part == "timestamp" and kind is not Type.TIMESTAMP:
         raise EntryError(
-            f"the time of the broker is a timestamp, and {name} is of type {kind}",
+            f"the time of the broker is a timestamp, and {attribute_name} is of type {kind}",
             field_at,
-            f"declare {name} as timestamp",
+            f"declare {attribute_name} as timestamp",
         )
 
 
 def _columns(entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Location) -> tuple[str, ...]:
-    """Return a CSV message's column names in order; raise EntryError if one is missing or occurs twice.
+    """Return a CSV message's column names in order; EntryError if one of `fields` (attribute, column) is missing.
 
     `fields` are pairs of attribute and column.
     """
@@ -114,9 +114,9 @@ def _columns(entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Locatio
 
 
 def _schema(
-    extent: Extent, entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Location, folder: Path | None
+    extent: Extent, entry: KafkaEntry, fields: tuple[tuple[str, str], ...], at: Location, catalog_folder: Path | None
 ) -> str:
-    """Read the text of an Avro schema; raise EntryError if a field for an attribute or the time is missing.
+    """Read the text of an Avro schema; raise EntryError if it lacks one of `fields` (attribute, path) or the time.
 
     `fields` are pairs of attribute and path in the record.
     """
@@ -126,7 +126,7 @@ def _schema(
             "Avro cannot be read without its schema", at.then("payload"), "name its file: schema: power.avsc"
         )
     try:
-        text = ((folder or Path()) / entry.record).read_text("utf-8-sig")
+        text = ((catalog_folder or Path()) / entry.record).read_text("utf-8-sig")
         record = RecordSchema(text)
     except FileNotFoundError as error:
         raise EntryError(f"no file {quoted(entry.record)}", schema_at, "a path is relative to the catalog") from error

@@ -33,9 +33,9 @@ def read_rdf(
     prefixes: Mapping[str, str],
     row_extents: Mapping[str, Extent],
     calendar: Calendar,
-    folder: Path | None = None,
+    catalog_folder: Path | None = None,
 ) -> Rdf:
-    """Read a catalog's RDF streams, stored graphs and prefixes; raise EntryError if a name is used twice.
+    """Read RDF streams, stored graphs and prefixes; templates use `row_extents`; EntryError if a name is used twice.
 
     `row_extents` are the other extents of the catalog, whose rows a template can turn into statements.
     """
@@ -53,7 +53,7 @@ def read_rdf(
         if name.lower() in taken:
             raise EntryError(f"{quoted(name)} is declared twice", at.at_key(), "leave out one of the two")
         taken.add(name.lower())
-        extent = extents[name] = read_statements(name, entry, prefixes, row_extents, at, calendar, folder)
+        extent = extents[name] = read_statements(name, entry, prefixes, row_extents, at, calendar, catalog_folder)
         if extent.iri is not None and name_of_iri.setdefault((extent.is_stream, extent.iri), name) != name:
             kind = "streams" if extent.is_stream else "graphs"
             raise EntryError(
@@ -69,7 +69,7 @@ def read_statements(
     row_extents: Mapping[str, Extent],
     at: Location,
     calendar: Calendar,
-    folder: Path | None = None,
+    catalog_folder: Path | None = None,
 ) -> Extent:
     """Convert the entry of an RDF stream or stored graph to an extent; raise EntryError if its settings conflict."""
     if (entry.stream is None) == (entry.graph is None):
@@ -86,7 +86,7 @@ def read_statements(
         schema,
         order=read_order(entry, kind, schema, (), at),
         rows=entry.rows,
-        source=_source(entry, prefixes, row_extents, at, folder),
+        source=_source(entry, prefixes, row_extents, at, catalog_folder),
         iri=None if entry.graph == "default" else _check_absolute(iri, at.then(key)),
         local=entry.subjects == "local",
         predicates=_predicates(entry, prefixes, at),
@@ -154,7 +154,11 @@ def _check_suffixes(entry: RdfEntry, suffixes: tuple[str, ...], at: Location) ->
 
 
 def _source(
-    entry: RdfEntry, prefixes: Mapping[str, str], row_extents: Mapping[str, Extent], at: Location, folder: Path | None
+    entry: RdfEntry,
+    prefixes: Mapping[str, str],
+    row_extents: Mapping[str, Extent],
+    at: Location,
+    catalog_folder: Path | None,
 ) -> Source | None:
     """Return where statements come from: files, a topic, a query, or a template over rows; None if not declared."""
     time = None if entry.time is None else _check_absolute(entry.time, at.then("time"))
@@ -162,7 +166,7 @@ def _source(
     if entry.kafka is not None and payload is not None:
         from transom.catalog.resolve.kafka import read_rdf_topic
 
-        return read_rdf_topic(entry.kafka, payload, time, at.then("kafka"), folder)
+        return read_rdf_topic(entry.kafka, payload, time, at.then("kafka"), catalog_folder)
     if entry.query is not None:
         return FromQuery(entry.query)
     if entry.template is not None:

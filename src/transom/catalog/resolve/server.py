@@ -59,7 +59,7 @@ def read_server(
     entry: ModbusEntry | OpcUaEntry | HttpEntry | MqttEntry,
     at: Location,
     calendar: Calendar,
-    folder: Path | None = None,
+    catalog_folder: Path | None = None,
 ) -> CollectedSource:
     """Read the entry of a source that the collector reads; raise EntryError if the source does not suit the extent."""
     if extent.kind is ExtentKind.STORED:
@@ -67,12 +67,12 @@ def read_server(
             "a stored extent cannot be read from a device or broker", at.at_key(), "declare it as sensed or pushed"
         )
     _check_reserved_columns(extent, at)
-    log = _log(extent, entry, at, folder)
+    log = _log(extent, entry, at, catalog_folder)
     match entry:
         case MqttEntry():
-            return _mqtt(extent, entry, at, log, _read_tls(entry, at, folder))
+            return _mqtt(extent, entry, at, log, _read_tls(entry, at, catalog_folder))
         case HttpEntry() if entry.listen is not None:
-            return _push(extent, entry, at, log, _read_tls(entry, at, folder))
+            return _push(extent, entry, at, log, _read_tls(entry, at, catalog_folder))
         case ModbusEntry():
             registers = tuple(_register(name, register) for name, register in entry.registers.items())
             _check_coverage(extent, entry.registers, at.then("registers"))
@@ -83,7 +83,7 @@ def read_server(
             check_secret(entry.password, at.then("password"))
             devices = _devices(extent, entry, at, lambda url, url_at: _check_url(url, url_at, ("opc.tcp://",)))
             deadline = _deadline(extent, entry, at, calendar)
-            tls = _read_tls(entry, at, folder)
+            tls = _read_tls(entry, at, catalog_folder)
             return OpcUa(devices, tuple(entry.nodes.items()), deadline, log, entry.user, entry.password, tls)
         case HttpEntry():
             for key in ("path", "token", "time"):
@@ -96,14 +96,14 @@ def read_server(
             fields = field_paths(extent, entry.fields, _polled_attributes(extent), at.then("fields"))
             headers = _headers(entry, at.then("headers"))
             deadline = _deadline(extent, entry, at, calendar)
-            return HttpPoll(devices, fields, headers, deadline, log, _read_tls(entry, at, folder))
+            return HttpPoll(devices, fields, headers, deadline, log, _read_tls(entry, at, catalog_folder))
 
 
 def _read_tls(
-    entry: MqttEntry | HttpEntry | OpcUaEntry | PostgresEntry, at: Location, folder: Path | None
+    entry: MqttEntry | HttpEntry | OpcUaEntry | PostgresEntry, at: Location, catalog_folder: Path | None
 ) -> Tls | None:
     """Read the TLS settings of a source; raise EntryError if a required certificate or authority is missing."""
-    tls, tls_at = read_tls(entry.tls, at.then("tls"), folder), at.then("tls").at_key()
+    tls, tls_at = read_tls(entry.tls, at.then("tls"), catalog_folder), at.then("tls").at_key()
     if tls is None:
         return None
     if isinstance(entry, OpcUaEntry) and (tls.certificate is None or tls.ca is None):
@@ -115,7 +115,7 @@ def _read_tls(
 
 
 def _check_tls_scheme(entry: HttpEntry | MqttEntry, addresses: Iterable[str], scheme: str, at: Location) -> None:
-    """Raise EntryError if `tls` is set although an address has a scheme without TLS."""
+    """Raise EntryError if `tls` is set although an address does not begin with `scheme`, such as https://."""
     if entry.tls is not None and not all(address.startswith(scheme) for address in addresses):
         raise EntryError("this address does not use TLS", at.then("tls").at_key(), f"write {scheme} in the address")
 
@@ -131,7 +131,7 @@ def _headers(entry: HttpEntry, at: Location) -> tuple[tuple[str, str], ...]:
 
 
 def read_postgres(
-    extent: Extent, entry: PostgresEntry, at: Location, calendar: Calendar, folder: Path | None = None
+    extent: Extent, entry: PostgresEntry, at: Location, calendar: Calendar, catalog_folder: Path | None = None
 ) -> Postgres:
     """Read the `postgresql` entry of a stored table, which the collector reads from the database at intervals.
 
@@ -146,7 +146,7 @@ def read_postgres(
     check_secret(entry.password, at.then("password"))
     every = read_text_at(read_interval, entry.every, at.then("every"), calendar)
     columns = field_paths(extent, entry.fields, extent.names, at.then("fields"))
-    tls, log = _read_tls(entry, at, folder), _log(extent, entry, at, folder)
+    tls, log = _read_tls(entry, at, catalog_folder), _log(extent, entry, at, catalog_folder)
     if tls is not None and re.search(r"[?&]ssl", entry.url):
         raise EntryError("the url and tls both configure TLS", at.then("tls").at_key(), "leave out one of the two")
     return Postgres(entry.url, entry.table, columns, every, entry.password, log, tls)
@@ -160,7 +160,7 @@ def _check_reserved_columns(extent: Extent, at: Location) -> None:
 
 
 def _push(extent: Extent, entry: HttpEntry, at: Location, log: LogLocation, tls: Tls | None) -> HttpPush:
-    """Read the `http` entry of a pushed stream: the address at which the collector receives rows, and their log."""
+    """Read the `http` entry of a pushed stream: where the collector receives rows; it writes them to `log`."""
     check_pushed(extent, at)
     for key in ("devices", "server", "deadline", "headers"):
         if key in entry.model_fields_set:
@@ -224,9 +224,9 @@ def _mqtt(extent: Extent, entry: MqttEntry, at: Location, log: LogLocation, tls:
 
 
 def _log(
-    extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: Location, folder: Path | None = None
+    extent: Extent, entry: PolledEntry | MqttEntry | PostgresEntry, at: Location, catalog_folder: Path | None = None
 ) -> LogLocation:
-    """Return the location of the log that the collector writes for an extent: a folder or a Kafka topic."""
+    """Return where the collector writes an extent's log: a folder (by default `log/NAME`) or a Kafka topic."""
     if entry.log is None:
         return f"log/{extent.name}"
     address, options, log_at = entry.log.address, entry.log.options, at.then("log")
@@ -247,7 +247,7 @@ def _log(
     if not _LOG.fullmatch(topic):
         hint = "write kafka://HOST:PORT/TOPIC, the topic with letters, digits, . _ and -"
         raise EntryError(f"{quoted(topic)} is not a topic", log_at.then("address"), hint)
-    tls = read_login(entry.log, log_at, folder)
+    tls = read_login(entry.log, log_at, catalog_folder)
     return KafkaTopic(servers, topic, tuple(options.items()), entry.log.user, entry.log.password, tls)
 
 
@@ -266,7 +266,7 @@ def _polled_attributes(extent: Extent) -> tuple[str, ...]:
 def _devices(
     extent: Extent, entry: PolledEntry, at: Location, check: Callable[[str, Location], None]
 ) -> tuple[Device, ...]:
-    """Build a device for each site; raise EntryError if a site has none or if `check` refuses an address.
+    """Build the device of each site; EntryError if a site has none; `check` raises it for an invalid address.
 
     The devices have the order of the sites.
     """
@@ -307,7 +307,7 @@ def _devices(
 
 
 def _site(key: str | int, kind: Type) -> Value:
-    """Convert a device's key to a value of the site (place of measurement) attribute; None if it does not fit."""
+    """Convert a device's key to a value of type `kind` of the site (place) attribute; None if it does not fit."""
     try:
         return parse_value(str(key), kind)
     except (ValueError, ArithmeticError):
@@ -321,7 +321,7 @@ def _register(name: str, entry: RegisterEntry) -> Register:
 
 
 def _check_coverage(extent: Extent, declared: Mapping[str, object], at: Location) -> None:
-    """Raise EntryError unless a source declares all attributes except the site (place), and no others."""
+    """Raise EntryError unless `declared` has each attribute but the site (sensor place) as key, and no others."""
     for name in declared:
         check_attribute(extent, name, at.then(name).at_key())
     missing = [name for name in _polled_attributes(extent) if name not in declared]
@@ -332,15 +332,15 @@ def _check_coverage(extent: Extent, declared: Mapping[str, object], at: Location
 
 
 def field_paths(
-    extent: Extent, declared: Mapping[str, str], attributes: Iterable[str], at: Location
+    extent: Extent, path_of_attribute: Mapping[str, str], needed_attributes: Iterable[str], at: Location
 ) -> tuple[tuple[str, str], ...]:
-    """Return pairs of attribute and path in a payload; by default, the path is the attribute's name.
+    """Return (attribute, payload path) per needed attribute: as in `path_of_attribute`, else the attribute's name.
 
-    Raise EntryError if `declared` has unknown attributes.
+    Raise EntryError if `path_of_attribute` has unknown attributes.
     """
-    for name in declared:
+    for name in path_of_attribute:
         check_attribute(extent, name, at.then(name).at_key())
-    return tuple((name, declared.get(name, name)) for name in attributes)
+    return tuple((name, path_of_attribute.get(name, name)) for name in needed_attributes)
 
 
 def check_attribute(extent: Extent, name: str, at: Location) -> None:
@@ -350,7 +350,7 @@ def check_attribute(extent: Extent, name: str, at: Location) -> None:
 
 
 def _deadline(extent: Extent, entry: PolledEntry, at: Location, calendar: Calendar) -> int:
-    """Return how many microseconds a device has to answer, at most the extent's acquisition interval."""
+    """Return how many microseconds a device has to answer: as declared, at most the extent's polling interval."""
     every = (extent.every or 1) * calendar.length
     if entry.deadline is None:
         return min(_DEADLINE, every)

@@ -37,7 +37,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def read_source(
-    extent: Extent, entry: SourceEntry, at: Location, calendar: Calendar, folder: Path | None = None
+    extent: Extent, entry: SourceEntry, at: Location, calendar: Calendar, catalog_folder: Path | None = None
 ) -> Source:
     """Read the `source` entry of an extent; raise EntryError unless it has exactly one source that suits the extent."""
     keys = [key for key in type(entry).model_fields if getattr(entry, key) is not None]
@@ -49,16 +49,16 @@ def read_source(
     if entry.kafka is not None:
         from transom.catalog.resolve.kafka import read_kafka
 
-        return read_kafka(extent, entry.kafka, source_at, folder)
+        return read_kafka(extent, entry.kafka, source_at, catalog_folder)
     if entry.postgresql is not None:
         from transom.catalog.resolve.server import read_postgres
 
-        return read_postgres(extent, entry.postgresql, source_at, calendar, folder)
+        return read_postgres(extent, entry.postgresql, source_at, calendar, catalog_folder)
     server = entry.mqtt or entry.modbus or entry.opcua or entry.http
     if server is not None:
         from transom.catalog.resolve.server import read_server
 
-        return read_server(extent, server, source_at, calendar, folder)
+        return read_server(extent, server, source_at, calendar, catalog_folder)
     if entry.table is not None:
         if extent.kind is not ExtentKind.STORED:
             raise EntryError(f"a {extent.kind} extent has no table", source_at.at_key(), "use files or generate")
@@ -142,7 +142,8 @@ def _zone(entry: FilesEntry, form: Format, at: Location) -> LocalTimes | None:
 
     zone_at = at.then("zone")
     if form is not Format.CSV:
-        raise EntryError(f"{form.value} files have no zone", zone_at.at_key(), "only CSV files have one")
+        hint = "only CSV files have one; write the times with their offset, such as 2026-03-29T12:00:00+02:00"
+        raise EntryError(f"{form.value} files have no zone", zone_at.at_key(), hint)
     names = available_timezones() - {"localtime", "posixrules", "Factory"}
     if not names:
         raise EntryError("this computer has no time zones", zone_at, "install tzdata")
@@ -154,7 +155,7 @@ def _zone(entry: FilesEntry, form: Format, at: Location) -> LocalTimes | None:
 
 
 def _rejects_invalid(extent: Extent, entry: FilesEntry, form: Format, at: Location) -> bool:
-    """Whether invalid rows of the files are rejected; raise EntryError if they cannot be: only CSV streams can."""
+    """Whether the entry declares that invalid rows are rejected; EntryError unless they are of a CSV stream."""
     if entry.invalid_rows is None:
         return False
     key_at = at.then("invalid_rows").at_key()
@@ -243,7 +244,7 @@ def _table(extent: Extent, entry: TableEntry, at: Location, calendar: Calendar) 
 
 
 def _version(extent: Extent, tick: int, rows: Sequence[object], at: Location) -> TableVersion:
-    """Read the rows of one version of a stored table; raise EntryError if there are more than the extent declares."""
+    """Read the rows of the table version valid from `tick`; EntryError if there are more than the extent declares."""
     if extent.rows is not None and len(rows) > extent.rows:
         raise EntryError(
             f"{len(rows)} rows, but at most {extent.rows} are declared", at, f"declare rows: {len(rows)} or more"
@@ -286,6 +287,6 @@ def _tick(key: str | int, at: Location, calendar: Calendar) -> int:
 
 
 def _check_distinct_ticks(ticks: Mapping[int, object], versions: Mapping[str | int, object], at: Location) -> None:
-    """Raise EntryError if two keys of table versions mean the same tick, such as a number and an instant."""
+    """Raise EntryError if two keys of a table's `versions` mean the same tick, such as a number and an instant."""
     if len(ticks) != len(versions):
         raise EntryError("two versions begin at the same tick", at.at_key(), "leave out one of the two")

@@ -40,7 +40,7 @@ _FORMATS = {".geojson": "geojson", ".json": "geojson", ".wkt": "wkt", ".txt": "w
 
 
 def read_position(entry: ExtentEntry, kind: ExtentKind, schema: Schema, at: Location) -> Position | None:
-    """Return the declared position columns of an extent, or None; raise EntryError if a setting needs them."""
+    """Return a stream's position columns, or None; EntryError if missing though a setting as max_speed needs them."""
     for field, key in _KEYS.items():
         if getattr(entry, field) is not None and kind is ExtentKind.STORED:
             raise EntryError(
@@ -126,7 +126,7 @@ def _unit_speed(unit: str) -> tuple[int, int]:
 
 
 def read_regions(
-    entries: Mapping[str, RegionEntry], extents: Mapping[str, Extent], at: Location, folder: Path | None
+    entries: Mapping[str, RegionEntry], extents: Mapping[str, Extent], at: Location, catalog_folder: Path | None
 ) -> dict[str, Region]:
     """Read a catalog's regions by name; raise EntryError if another region or an extent has the name, ignoring case."""
     taken = {name.lower(): name for name in extents}
@@ -138,7 +138,7 @@ def read_regions(
             hint = f"{quoted(taken[name.lower()])} is there already; upper and lower case do not tell names apart"
             raise EntryError(f"the name {quoted(name)} is taken", region_at.at_key(), hint)
         taken[name.lower()] = name
-        regions[name] = _region(name, entry, _geodesic(entry, extents.values(), region_at), region_at, folder)
+        regions[name] = _region(name, entry, _geodesic(entry, extents.values(), region_at), region_at, catalog_folder)
     return regions
 
 
@@ -154,7 +154,7 @@ def _geodesic(entry: RegionEntry, extents: Iterable[Extent], at: Location) -> bo
     return True in kinds
 
 
-def _region(name: str, entry: RegionEntry, geodesic: bool, at: Location, folder: Path | None) -> Region:
+def _region(name: str, entry: RegionEntry, geodesic: bool, at: Location, catalog_folder: Path | None) -> Region:
     """Read a region from WKT, GeoJSON, a list of points or a file; `geodesic` means longitude and latitude."""
     keys = [key for key in ("wkt", "geojson", "polygon", "file") if getattr(entry, key) is not None]
     if len(keys) != 1:
@@ -171,7 +171,7 @@ def _region(name: str, entry: RegionEntry, geodesic: bool, at: Location, folder:
         if entry.geojson is not None:
             return from_geojson(name, entry.geojson, geodesic, entry.feature)
         assert entry.file is not None  # noqa: S101 - one of the four is given
-        return _from_file(name, entry.file, entry.feature, geodesic, shape_at, folder)
+        return _from_file(name, entry.file, entry.feature, geodesic, shape_at, catalog_folder)
     except ShapeProblem as problem:
         if entry.wkt is not None and problem.start is not None and problem.end is not None:
             shape_at = shape_at.within(problem.start, problem.end)
@@ -197,12 +197,14 @@ def _hint(message: str) -> str:
     return "choose one of them" if "feature" in message else _SHAPE_HINT
 
 
-def _from_file(name: str, path: str, feature: str | None, geodesic: bool, at: Location, folder: Path | None) -> Region:
+def _from_file(
+    name: str, path: str, feature: str | None, geodesic: bool, at: Location, catalog_folder: Path | None
+) -> Region:
     """Read a region from a WKT or GeoJSON file; `feature` selects one of the features of a GeoJSON file.
 
     `geodesic` says that it is in longitude and latitude.
     """
-    file = Path(path) if folder is None else folder / path
+    file = Path(path) if catalog_folder is None else catalog_folder / path
     kind = _FORMATS.get(file.suffix.lower())
     if kind is None:
         raise EntryError(f"cannot tell the format of {quoted(path)}", at, "give a file that ends in .geojson or .wkt")

@@ -17,7 +17,7 @@ from transom.model.answer import EMPTY
 from transom.printable import escape, escape_json, escape_lines
 
 if TYPE_CHECKING:
-    from transom.model.view import View
+    from transom.model.view import PrintOptions
     from transom.query import Query
 
 TABLE_WIDTH = 200
@@ -34,11 +34,11 @@ def print_answer(
     answer_format: str,
     start: int,
     until: int | None,
-    view: View,
+    view: PrintOptions,
     *,
     escape_formulas: bool,
 ) -> None:
-    """Print an answer in a format; `escape_formulas` disarms texts in CSV that spreadsheets would run as formulas.
+    """Print an answer in a format, RDF from tick `start` to `until`; `escape_formulas` makes CSV safe for spreadsheets.
 
     An RDF answer is printed from tick `start` to `until`.
     """

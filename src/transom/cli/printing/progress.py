@@ -69,7 +69,7 @@ class _DelayedLine:
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str], None] | None]:
-    """Show a status line on stderr if the block takes over two seconds; yield the function that sets its text.
+    """Show a status line on stderr if the block takes over 2 s; yield the function that sets its text, or None.
 
     Nothing is shown, and None is yielded, if stderr is no terminal or the command is quiet.
     """

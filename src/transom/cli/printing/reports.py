@@ -25,19 +25,19 @@ DECISION = re.compile(r"\b[CERS][1-9]\d?\b")
 def print_report(
     sources: Sequence[QuerySource],
     catalog: Path | None,
-    parameters: list[str] | None,
+    name_value_pairs: list[str] | None,
     *,
-    strict: bool,
-    github: bool,
+    fail_on_warnings: bool,
+    as_github_annotations: bool,
 ) -> int:
-    """Check queries and print a report, as JSON or as annotations for GitHub; return the command's exit code."""
+    """Check queries and print a report (JSON or GitHub annotations); return the highest exit code, 0 if none failed."""
     reports, exit_code = [], 0
     for source in sources:
-        report, code = query_report(source, catalog, parameters)
+        report, code = query_report(source, catalog, name_value_pairs)
         reports.append(report)
-        exit_code = max(exit_code, 1 if strict and report["problems"] and not code else code)
+        exit_code = max(exit_code, 1 if fail_on_warnings and report["problems"] and not code else code)
     problems = [problem for report in reports for problem in report["problems"]]
-    if github:
+    if as_github_annotations:
         for problem in problems:
             write_data(annotation(problem), escape_lines)
         return exit_code
@@ -49,10 +49,12 @@ def print_report(
     return exit_code
 
 
-def query_report(source: QuerySource, catalog: Path | None, parameters: list[str] | None) -> tuple[dict[str, Any], int]:
-    """Return the report on a query, for JSON, and its exit code, which is 0 unless the query has an error."""
+def query_report(
+    source: QuerySource, catalog: Path | None, name_value_pairs: list[str] | None
+) -> tuple[dict[str, Any], int]:
+    """Return the JSON report on a query with parameters NAME=VALUE, and its exit code: 0 unless it has an error."""
     try:
-        query = load_query(source, catalog, parameters=parameters)
+        query = load_query(source, catalog, name_value_pairs=name_value_pairs)
         with pause_garbage_collection():
             engines = query.engines
     except TransomError as error:
@@ -124,7 +126,7 @@ def problem(
     text: str | None = None,
     span: Span | None = None,
 ) -> dict[str, Any]:
-    """Build the JSON object of a problem: its file and position, severity, code, message, detail and hint.
+    """Build the JSON object of a problem (error or warning); `span` is the part of the query's `text` at fault.
 
     It also has the decision that the message names.
     """

@@ -14,7 +14,7 @@ import typer
 from transom.cli import output
 from transom.cli.arguments import Quiet
 from transom.cli.output import warn, write_data
-from transom.cli.run import MasterOption, run_options, start_session
+from transom.cli.run import MasterOption, require_spark, start_session
 from transom.printable import escape, escape_json, escape_lines
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def show_state(
     """Show how many rows each operator of a query remembers, and its bound; the checkpoint is not changed."""
     output.set_verbosity(quiet=quiet)
     folder = checkpoint.absolute()
-    run_options()
+    require_spark()
     from transom.runtime.state.reading import check_folder, read_state
 
     check_folder(folder)
@@ -59,7 +59,7 @@ def show_state(
 
 
 def state_lines(state: CheckpointState, key: str | None) -> Iterator[str]:
-    """Yield the lines that the command `state` prints; with a `key` (None: no key) also the entries of state."""
+    """Yield the lines that the command `state` prints; with a `key`, such as `7,north`, also its state entries."""
     yield f"micro-batch {state.batch}, watermark {_instant(state.watermark)}"
     if not state.nodes:
         yield "the query keeps no state"
@@ -84,7 +84,7 @@ def _usage(node: NodeState) -> str:
 
 
 def _entry(entry: StateEntry, columns: Sequence[str]) -> str:
-    """Format an entry of stored state: kind (`part`), side unless 0, tick, copies, and values named by `columns`."""
+    """Format a state entry: kind (`part`), input's number unless 0, tick, number of equal rows, values by `columns`."""
     parts = [entry.part]
     parts += [f"of side {entry.side}"] if entry.side else []
     parts += [f"at tick {entry.tick}"] if entry.tick is not None else []
@@ -112,7 +112,7 @@ def to_json(state: CheckpointState, key: str | None) -> dict[str, Any]:
 
 
 def _node_json(node: NodeState, key: str | None) -> dict[str, Any]:
-    """Convert a plan node's state to a dictionary for JSON; with a `key`, the state entries are included."""
+    """Convert a plan node's state to a JSON object, with its stored entries if a `key` was selected."""
     operators = []
     for stored in node.operators:
         entries: dict[str, Any] = {"id": stored.operator, "name": stored.name}

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from transom.cli.options import parse_tick
 from transom.cli.output import say
 
 if TYPE_CHECKING:
     from transom.query import Query
-    from transom.runtime.beginning import Beginning
     from transom.runtime.options import RunOptions
 
 
@@ -39,18 +37,6 @@ OnChangeOption = Annotated[
     OnQueryChange,
     typer.Option("--on-change", help="When the checkpoint is another query's: stop, show the change, or go on anew."),
 ]
-
-
-def read_beginning(
-    query: Query[Any], since: str | None, after: Path | None, on_change: OnQueryChange, checkpoint: Path
-) -> Beginning:
-    """Build a run's Beginning from `--since` (`now`: tick recorded by a resumed run) and an older checkpoint."""
-    from transom.runtime.beginning import Beginning, recorded_beginning
-
-    recorded = recorded_beginning(checkpoint) if since == "now" else None
-    tick = parse_tick(since, "--since", query) if recorded is None else recorded[1]
-    older = None if after is None else after.absolute()
-    return Beginning(tick, older, "rebuild" if on_change is OnQueryChange.rebuild else "refuse")
 
 
 def show_change(query: Query[Any], master: str | None, options: RunOptions) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from transom.cli import output
-from transom.cli.arguments import CatalogFile, LanguageOption, Parameters, Quiet, Start, Until
+from transom.cli.arguments import CatalogFile, EndTime, LanguageOption, ParameterValues, Quiet, StartTime
 from transom.cli.files import query_source
 from transom.cli.options import load_checked, parse_tick
 from transom.cli.output import remark, say, write_data
-from transom.cli.run import ApproximateSumsOption, IndexOption, KernelOption, KernelUse, run_options
+from transom.cli.run import ApproximateSumsOption, IndexOption, KernelOption, KernelUse, require_spark
 from transom.printable import escape_json
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def diff(
     checkpoint: CheckpointArgument,
     language: LanguageOption = None,
     catalog: CatalogFile = None,
-    parameters: Parameters = None,
-    until: Until = None,
-    start: Start = None,
+    parameters: ParameterValues = None,
+    until: EndTime = None,
+    start: StartTime = None,
     index: IndexOption = False,
     approximate_sums: ApproximateSumsOption = False,
     kernel: KernelOption = KernelUse.auto,
@@ -58,6 +58,8 @@ def diff(
     output.set_verbosity(quiet=quiet)
     query = load_checked(query_source(file, None, language), catalog, parameters)
     remembered = read_checkpoint(checkpoint)
+    from transom.runtime.options import RunOptions
+
     recorded = {**remembered.fingerprint, **(remembered.options or {})}
     requested: dict[str, Any] = {
         "start": parse_tick(start, "--start", query),
@@ -67,7 +69,7 @@ def diff(
     }
     chosen = {name: recorded.get(name) if value is None else value for name, value in requested.items()}
     use_kernel = recorded.get("kernel", True) if kernel is KernelUse.auto else kernel is KernelUse.on
-    options = run_options(
+    options = RunOptions(
         checkpoint=checkpoint.absolute(),
         start=chosen["start"] or 0,
         until=chosen["until"],
@@ -86,26 +88,26 @@ def diff(
 
 def read_checkpoint(checkpoint: Path) -> Remembered:
     """Read what a checkpoint records about its query and run; raise UsageError if PySpark is not installed."""
-    run_options()
+    require_spark()
     from transom.runtime.checkpoint.remembered import read_remembered
 
     return read_remembered(checkpoint)
 
 
-def compare_with(query: Query[Any], remembered: Remembered, options: Any) -> tuple[Difference, ReplayPoint]:
+def compare_with(query: Query[Any], remembered: Remembered, run_options: Any) -> tuple[Difference, ReplayPoint]:
     """Compare a query with the one of a checkpoint; also return the tick from which a new run must read rows."""
     from transom.runtime.upgrade.difference import compare, user_sources
     from transom.runtime.upgrade.replay_point import replay_point
 
-    job = query.job(None, options)
+    job = query.job(None, run_options)
     opened_by_caller = user_sources(remembered, job)
     if opened_by_caller:
-        job = query.job(None, options, opened_by_caller)
+        job = query.job(None, run_options, opened_by_caller)
     return compare(remembered, job, opened_by_caller), replay_point(query.optimized, job)
 
 
 def to_json(remembered: Remembered, difference: Difference, point: ReplayPoint) -> dict[str, Any]:
-    """Convert the comparison of a query with a checkpoint to a dictionary for JSON."""
+    """Convert the comparison of a query with a checkpoint's to JSON; `point`: the first tick to read in a new run."""
     return {
         "resumes": difference.resumes,
         "made_by": dict(remembered.versions or {}),
@@ -121,7 +123,7 @@ def to_json(remembered: Remembered, difference: Difference, point: ReplayPoint) 
 
 
 def print_difference(remembered: Remembered, difference: Difference, point: ReplayPoint) -> None:
-    """Print the comparison of a query with a checkpoint: text, changes, state, and what a new checkpoint needs."""
+    """Print how a query differs from a checkpoint's, and at which `point` a new checkpoint would begin to read."""
     from transom.runtime.checkpoint.fingerprint import versions_in_use
 
     if remembered.versions != versions_in_use():

@@ -102,7 +102,7 @@ def _split(
 
 
 def _strange_cells(names: Sequence[str], records: Sequence[FileRecord], *, decimal_commas: bool) -> dict[int, str]:
-    """Map lines whose cell has another type than most of its column to a description of the problem.
+    """Map line numbers to their problem, a cell of another type than its column's; numbers may have `decimal_commas`.
 
     A column of numbers in which some cells have digits and letters, or leading zeros, is a column of codes.
     """
@@ -120,7 +120,7 @@ def _strange_cells(names: Sequence[str], records: Sequence[FileRecord], *, decim
 
 
 def _kinds(texts: Sequence[str], *, decimal_commas: bool) -> list[tuple[str, Callable[[str], bool]]]:
-    """List the candidate types for the cells of a column, each as a name for messages and a test of a cell."""
+    """List types for the cells `texts` as (name, test of a cell); `decimal_commas`: numbers may have a comma."""
     form, parse = most_frequent_format(texts, len(texts))
     kinds: list[tuple[str, Callable[[str], bool]]] = [
         (_NUMBER, lambda text: is_number(text, decimal_commas=decimal_commas)),

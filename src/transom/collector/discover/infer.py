@@ -80,25 +80,25 @@ def infer_decimal(columns: Columns) -> str:
     return "," if marks == {","} else "."
 
 
-def parse_cell(cell: object, decimal: str = ".") -> object:
+def parse_cell(cell: object, decimal_mark: str = ".") -> object:
     """Convert a sampled text to a boolean, integer or float if it looks like one; other values are unchanged.
 
-    A number with leading zeros, such as 007, stays text, and so does one with another `decimal` mark.
+    A number with leading zeros, such as 007, stays text, and so does one with another `decimal_mark` mark.
     """
     if not isinstance(cell, str):
         return cell
-    if decimal == ",":
+    if decimal_mark == ",":
         return cell if "." in cell else parse_number(cell, cell.replace(",", "."))
     return parse_number(cell, cell)
 
 
-def parse_number(cell: str, number: str) -> object:
-    """Return a cell as a boolean, a number parsed from `number` (the cell with a decimal point), or unchanged text."""
+def parse_number(cell: str, with_point: str) -> object:
+    """Convert a cell to a boolean or number, or return it unchanged; `with_point` is the cell with a decimal point."""
     if cell.lower() in ("true", "false"):
         return cell.lower() == "true"
-    if _WHOLE.match(number):
-        return int(number)
-    return float(number) if _FLOAT.match(number) else cell
+    if _WHOLE.match(with_point):
+        return int(with_point)
+    return float(with_point) if _FLOAT.match(with_point) else cell
 
 
 def is_number(cell: str, *, decimal_commas: bool = False) -> bool:
@@ -107,16 +107,16 @@ def is_number(cell: str, *, decimal_commas: bool = False) -> bool:
     return _FLOAT.match(number) is not None or cell.strip().lower() == "nan"
 
 
-def infer_type(column: Sequence[object], *, text: bool = False) -> str | None:
-    """Return the narrowest catalog type that fits all values of a sampled column; None if none fits.
+def infer_type(column: Sequence[object], *, is_text: bool = False) -> str | None:
+    """Return the narrowest catalog type of a sampled column; without one, `string` if `is_text`, else None.
 
-    `text` says that the cells are text, so that any value fits a string.
+    `is_text` says that the cells are text, so that any value fits a string.
     """
     values = [value for value in column if value is not None and value is not ABSENT]
     for name, holds in _TYPE_TESTS.items():
         if values and all(map(holds, values)):
             return name
-    return "string" if text or not values else None
+    return "string" if is_text or not values else None
 
 
 def _is_number(value: object) -> bool:
@@ -196,21 +196,21 @@ def infer_clock(column: Sequence[object]) -> SampleClock:
 
 
 def clock_from_instants(
-    instants: Sequence[datetime], first_time: str = "the earliest time of the sample"
+    instants: Sequence[datetime], earliest_label: str = "the earliest time of the sample"
 ) -> SampleClock:
-    """Guess the tick length (1 s) and the epoch (the midnight before the first one) from a sample's instants.
+    """Guess a tick of 1 s, and the midnight before the first instant (`earliest_label` in its comment) as epoch.
 
-    `first_time` names the first instant in the comment of the epoch.
+    `earliest_label` names the first instant in the comment of the epoch.
     """
     if not instants:
         return SampleClock((), None, None)
     first = min(instants).replace(hour=0, minute=0, second=0, microsecond=0)
-    epoch = f"{first:%Y-%m-%dT%H:%M:%SZ}  # a guess: the midnight before {first_time}; nothing may be older"
+    epoch = f"{first:%Y-%m-%dT%H:%M:%SZ}  # a guess: the midnight before {earliest_label}; nothing may be older"
     return SampleClock(tuple(instants), "1 s  # a guess: what is closer together has the same time", epoch)
 
 
 def infer_rate(instants: Sequence[datetime]) -> list[str]:
-    """Guess the catalog line `rate` from rows' instants, and the line `lateness` if they are out of order.
+    """Guess the line `rate` from rows' instants in order of arrival, and `lateness` if they are out of order.
 
     The instants are in the order in which the rows arrived.
     """
@@ -246,11 +246,11 @@ def infer_time_format(columns: Columns) -> tuple[str, list[TimeFormat]] | None:
     return None if chosen is None else (chosen, formats_by_column[chosen])
 
 
-def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | None:
-    """Describe a column that probably has times, and why it is not the time column; None if there is none.
+def near_time_column(columns: Columns, *, has_time_format: bool = True) -> str | None:
+    """Say which column seems to have times but cannot be the time column; `has_time_format`: formats can be declared.
 
     It is asked only if no column is the time column. Half of a column's values have to be times of one format, or its
-    name has to be a typical one. `takes_format` says whether the source has a `time_format` in the catalog.
+    name has to be a typical one. `has_time_format` says whether the source has a `time_format` in the catalog.
 
     >>> near_time_column({"Time": ["01/05/2024 08:00", "02/05/2024 08:00", "noon"], "x": [1, 2, 3]})
     "Time looks like %d/%m/%Y %H:%M, but 'noon' does not match"
@@ -260,7 +260,7 @@ def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | No
         values = [value for value in column if value is not None and value is not ABSENT]
         form, parse = most_frequent_format(values)
         count = sum(parse(value) is not None for value in values)
-        if 2 * count >= len(values) > 0 and not takes_format and form != "ISO 8601":
+        if 2 * count >= len(values) > 0 and not has_time_format and form != "ISO 8601":
             problems.append(f"{name} looks like {form}, but only CSV and JSON lines have a time_format")
         elif count == len(column) > 0:
             complete.append(name)
@@ -281,12 +281,12 @@ def near_time_column(columns: Columns, *, takes_format: bool = True) -> str | No
 
 
 def most_frequent_format(
-    values: Sequence[object], tried: int = _TRIED
+    values: Sequence[object], sample_size: int = _TRIED
 ) -> tuple[str, Callable[[object], datetime | None]]:
-    """Return the time format that fits most of a column's first `tried` values, and the function that parses it."""
+    """Return the time format that fits most of the first `sample_size` values, and the function that parses it."""
     parsers: dict[str, Callable[[object], datetime | None]] = {"ISO 8601": parse_instant}
     parsers |= {form.text: partial(_parse_cell, form) for form in _FORMATS}
-    texts = [value for value in values[:tried] if isinstance(value, str | date)]
+    texts = [value for value in values[:sample_size] if isinstance(value, str | date)]
     return max(parsers.items(), key=lambda item: sum(item[1](text) is not None for text in texts))
 
 
@@ -313,21 +313,24 @@ def parse_instants(time_format: TimeFormat, column: Sequence[object]) -> list[da
     ]
 
 
-def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str, str]) -> list[str]:
-    """Guess the catalog line `object: ...`, which identifies moving objects; a comment line if no column fits.
+def infer_object(
+    columns: Columns, type_of_attribute: Mapping[str, str], renamed_columns: Mapping[str, str]
+) -> list[str]:
+    """Guess the line `object: ...` (which attribute identifies moving objects); `renamed_columns`: attribute to column.
 
-    `kinds` maps attributes to types, `fields` renamed attributes to their columns. A comment line if no attribute fits.
+    `type_of_attribute` maps attributes to types, `renamed_columns` renamed attributes to their columns. A comment line
+    if no attribute fits.
     """
     candidates = []
-    for name, kind in kinds.items():
-        column = columns[fields.get(name, name)]
+    for name, kind in type_of_attribute.items():
+        column = columns[renamed_columns.get(name, name)]
         repeated = len({value for value in column if isinstance(value, str | int)}) <= max(1, len(column) // 2)
         if kind in ("string", "integer") and repeated:
             candidates.append(name)
     named_candidates = [name for name in candidates if _OBJECT.fullmatch(name)] or [
         name for name in candidates if _KEY.fullmatch(name)
     ]
-    strings = [name for name in candidates if kinds[name] == "string"]
+    strings = [name for name in candidates if type_of_attribute[name] == "string"]
     if not (named_candidates or strings):
         return ["# note: no column seems to name the moving object; without `object` all rows are one path"]
     return [
@@ -335,27 +338,27 @@ def infer_object(columns: Columns, kinds: Mapping[str, str], fields: Mapping[str
     ]
 
 
-def infer_keys(columns: Columns, time: str | None) -> list[str]:
+def infer_keys(columns: Columns, time_column: str | None) -> list[str]:
     """Guess a sample's number of keys: a list with the YAML line `keys: N`, or [] if no column looks like keys.
 
-    It is the number of distinct values of the first column, other than the `time` column, that looks like a key. There
-    is no line without such a column.
+    It is the number of distinct values of the first column, other than the `time_column` column, that looks like a key.
+    There is no line without such a column.
     """
     for name, column in columns.items():
         kind = infer_type(column)
         may_be_key = kind == "string" or (kind == "integer" and _KEY.fullmatch(name.rpartition(".")[2]))
         values = {value for value in column if isinstance(value, str | int)}
-        if name != time and may_be_key and 1 < len(values) <= len(column) // 2:
+        if name != time_column and may_be_key and 1 < len(values) <= len(column) // 2:
             return [f"keys: {len(values)}  # a guess: {name} has so many values in the sample"]
     return []
 
 
-def infer_position(kinds: Mapping[str, str]) -> list[str]:
+def infer_position(type_of_attribute: Mapping[str, str]) -> list[str]:
     """Return the catalog line `position` if two attributes are longitude and latitude, else no line.
 
-    `kinds` are the attributes' types by name.
+    `type_of_attribute` are the attributes' types by name.
     """
-    numeric_names = {name.lower(): name for name, kind in kinds.items() if kind in ("float", "decimal")}
+    numeric_names = {name.lower(): name for name, kind in type_of_attribute.items() if kind in ("float", "decimal")}
     for east, north in (("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"), ("long", "lat")):
         for low, name in numeric_names.items():
             other = (

@@ -109,12 +109,12 @@ def catalog_text(sample: Sample) -> str:
     return text
 
 
-def _near_time_note(columns: Columns, takes_format: bool) -> list[str]:
-    """Return a YAML comment on a column that seems to have times but cannot be the time column, or no line.
+def _near_time_note(columns: Columns, has_time_format: bool) -> list[str]:
+    """Return a YAML comment on a column that is nearly the time column, or []; `has_time_format`: it may declare one.
 
-    `takes_format` says whether the source may have a `time_format`.
+    `has_time_format` says whether the source may have a `time_format`.
     """
-    near = near_time_column(columns, takes_format=takes_format)
+    near = near_time_column(columns, has_time_format=has_time_format)
     return [] if near is None else [f"# note: {near}".replace("\n", " ")]
 
 
@@ -153,7 +153,7 @@ def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[
         if key == time:
             continue
         name = valid_name(key, list(types))
-        kind = sample.types.get(key) or infer_type(column, text=sample.text)
+        kind = sample.types.get(key) or infer_type(column, is_text=sample.text)
         missing = sum(value is ABSENT for value in column)
         if missing:
             omitted.append(f"{key}, which {missing} of {len(column)} do not have")
@@ -221,7 +221,7 @@ def file_sample(pattern: str, folder: Path) -> Sample:
 
 
 def _invalid_lines(note: str | None, *, stored: bool) -> list[str]:
-    """Return the catalog line `invalid_rows: reject` if `note` reports unreadable rows of a stream; else no line."""
+    """Return the line `invalid_rows: reject` if `note` reports unreadable rows and the file is no `stored` table."""
     if note is None or stored:
         return []
     return ["  invalid_rows: reject  # such rows are counted, and left out; with stop, the first one is an error"]

@@ -41,16 +41,20 @@ _PRIMARY = """
 
 
 def discover_catalog(
-    address: str, seconds: float = 5.0, options: Mapping[str, str] | None = None, folder: Path = Path()
+    address: str,
+    listen_seconds: float = 5.0,
+    kafka_options: Mapping[str, str] | None = None,
+    catalog_folder: Path = Path(),
 ) -> str:
-    """Draft the text of a catalog from a sample of a file, a PostgreSQL table, or a Kafka or MQTT topic.
+    """Draft a catalog from a sample of the file, table or topic at `address`; MQTT is heard for `listen_seconds`.
 
-    An MQTT topic is sampled for some seconds. `options` are settings of the Kafka client. UsageError if the address is
-    invalid or contains a secret. The catalog is to be saved in `folder`: paths in it are relative to that.
+    An MQTT topic is sampled for some seconds. `kafka_options` are settings of the Kafka client. UsageError if the
+    address is invalid or contains a secret. The catalog is to be saved in `catalog_folder`: paths in it are relative to
+    that.
     """
     scheme, separator, rest = address.partition("://")
     if not separator:
-        return catalog_text(file_sample(address, folder))
+        return catalog_text(file_sample(address, catalog_folder))
     login = re.match(r"\w+://[^:@/]*:(?!\d+/)([^@]*)@", address)
     secret = login[1] if login else ""
     if (login and not re.fullmatch(r"\$\{[^{}]+\}", secret)) or re.search(r"[?&](ssl)?password=", address):
@@ -64,35 +68,35 @@ def discover_catalog(
         raise UsageError(f"{address} is no address", detail=str(error), hint=f"give {ADDRESS_FORMS}") from None
     if not parts.hostname or not path:
         raise UsageError(f"nothing is named by {address}", hint=f"give {ADDRESS_FORMS}")
-    if options and scheme != "kafka":
+    if kafka_options and scheme != "kafka":
         raise UsageError("options are for Kafka", hint="leave them out")
     match scheme:
         case "kafka":
-            return catalog_text(_sample_topic(parts.netloc, path, options or {}))
+            return catalog_text(_sample_topic(parts.netloc, path, kafka_options or {}))
         case "mqtt" | "mqtts":
             tls = broker_tls(read_address(f"{scheme}://x/x?{parts.query}", ADDRESS_FORMS))
-            return catalog_text(_sample_broker(parts, path.partition("?")[0], seconds, tls))
+            return catalog_text(_sample_broker(parts, path.partition("?")[0], listen_seconds, tls))
         case "postgresql":
             return catalog_text(_sample_table(parts, path.partition("?")[0]))
         case _:
             raise UsageError(f"nothing is known of {scheme}://", hint=f"give {ADDRESS_FORMS}")
 
 
-def _sample_topic(servers: str, topic: str, options: Mapping[str, str]) -> Sample:
+def _sample_topic(servers: str, topic: str, kafka_options: Mapping[str, str]) -> Sample:
     """Sample the messages of a Kafka topic; raise UsageError if none of them is a JSON object.
 
-    `servers` is a list of HOST:PORT, separated by commas; `options` are settings of the Kafka client.
+    `servers` is a list of HOST:PORT, separated by commas; `kafka_options` are settings of the Kafka client.
     """
     if "@" in servers:
         hint = "--option 'sasl.jaas.config=${KAFKA_JAAS}', and whatever else the brokers want"
         raise UsageError("Kafka takes no user in its address", hint=hint)
-    for name, value in options.items():
+    for name, value in kafka_options.items():
         if _SECRET.search(name) and "${" not in value:
             raise UsageError(f"the option {name} is a secret", hint=f"write {name}='${{NAME}}'")
     servers = ",".join(server if ":" in server else f"{server}:9092" for server in servers.split(","))
     lines = ["kafka:", f"  servers: {yaml_text(servers)}", f"  topic: {yaml_text(topic)}"]
-    if options:
-        lines += ["  options:", *(f"    {name}: {yaml_text(value)}" for name, value in options.items())]
+    if kafka_options:
+        lines += ["  options:", *(f"    {name}: {yaml_text(value)}" for name, value in kafka_options.items())]
     recent = messages(_source(lines), SAMPLE_SIZE)
     recent_offsets = {(message.partition, message.offset) for message in recent}
     first = messages(_source(lines), FIRST, first=True)
@@ -124,7 +128,7 @@ def _stamp(message: KafkaMessage) -> int:
 
 
 def _no_messages(count: int) -> UsageError:
-    """Build the error which says that none of the received messages has a format that can be sampled.
+    """Build the error that none of the `count` received messages has a format that can be sampled.
 
     `count` is the number of these messages.
     """
@@ -164,7 +168,9 @@ def _columns(rows: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
 
 
 def _sample_broker(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) -> Sample:
-    """Sample the messages of an MQTT topic for some seconds; raise UsageError if none of them is usable.
+    """Sample the topic of the MQTT broker at URL `parts` for some seconds, without TLS if `tls` is None.
+
+    Raise UsageError if no message is usable.
 
     `parts` is the broker's URL; the connection is plain TCP if `tls` is None. Messages may be JSON objects, SenML packs
     or bare values.
@@ -214,12 +220,12 @@ def _sample_broker(parts: SplitResult, topic: str, seconds: float, tls: Tls | No
 
 
 def _payloads(
-    received: Sequence[tuple[str, bytes, datetime]], value_column: str
+    received: Sequence[tuple[str, bytes, datetime]], bare_value_column: str
 ) -> tuple[str, list[tuple[str, Mapping[str, object]]], list[datetime]]:
-    """Find the most frequent payload format of messages; return it with their (topic, row) and arrival times.
+    """Return the most frequent format of (topic, payload, arrival), its (topic, row) pairs and its arrival times.
 
-    Messages are (topic, payload, arrival time). A bare value becomes a row with one column, `value_column`. Messages in
-    other formats are left out.
+    Messages are (topic, payload, arrival time). A bare value becomes a row with one column, `bare_value_column`.
+    Messages in other formats are left out.
     """
     by_shape: dict[str, list[tuple[str, Mapping[str, object], datetime]]] = {"json": [], "senml": [], "value": []}
     for topic, raw, arrival in received:
@@ -231,7 +237,7 @@ def _payloads(
             if records:
                 by_shape["senml"].append((topic, records, arrival))
         elif content is not None:
-            by_shape["value"].append((topic, {value_column: parse_cell(raw.decode("utf-8").strip())}, arrival))
+            by_shape["value"].append((topic, {bare_value_column: parse_cell(raw.decode("utf-8").strip())}, arrival))
     shape = max(by_shape, key=lambda candidate: len(by_shape[candidate]))
     return shape, [(topic, row) for topic, row, _ in by_shape[shape]], [arrival for *_, arrival in by_shape[shape]]
 
@@ -253,7 +259,7 @@ def _records(content: Sequence[object]) -> dict[str, object]:
 
 
 def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) -> list[tuple[str, bytes, datetime]]:
-    """Collect the messages of an MQTT topic for some seconds as (topic, payload, arrival time).
+    """Return an MQTT topic's messages of some seconds, from the broker at URL `parts`, as (topic, payload, arrival).
 
     `parts` is the broker's URL; the connection is plain TCP if `tls` is None. It stops after `seconds`, or after
     SAMPLE_SIZE messages. UsageError if there is no broker, or if it refuses.
@@ -298,7 +304,7 @@ def _receive(parts: SplitResult, topic: str, seconds: float, tls: Tls | None) ->
 
 
 def _sample_table(parts: SplitResult, path: str) -> Sample:
-    """Sample the rows of a PostgreSQL table, and read its column types, number of rows and primary key.
+    """Sample a PostgreSQL table's rows, column types, row count and primary key; `path` is DATABASE/TABLE.
 
     `path` is DATABASE/TABLE. `parts` is the address. UsageError if the table cannot be read.
     """

@@ -24,15 +24,17 @@ _LARGE = 1 << 16
 class HttpConnection:
     """A device behind one URL."""
 
-    def __init__(self, device: Device, source: HttpPoll, clients: list[Any], verify: ssl.SSLContext | bool) -> None:
-        """Create a connection to a polled URL; `clients` holds the HTTP client that all connections share.
+    def __init__(
+        self, device: Device, source: HttpPoll, shared_client: list[Any], verify_tls: ssl.SSLContext | bool
+    ) -> None:
+        """Create a connection to a polled URL; `shared_client` holds one HTTP client; `verify_tls` True: default CAs.
 
-        It is empty until the first poll. `verify` is whether, or with which certificates, servers are verified.
+        It is empty until the first poll. `verify_tls` is whether, or with which certificates, servers are verified.
         """
         self.devices: Sequence[Device] = (device,)
         self.source = source
-        self._clients = clients
-        self._verify = verify
+        self._clients = shared_client
+        self._verify = verify_tls
 
     async def read(self, results: dict[Device, Mapping[str, object] | Exception]) -> None:
         """Fetch a device's JSON response and put its values into `results`; raise RejectError if it is invalid."""

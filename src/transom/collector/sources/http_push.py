@@ -40,16 +40,16 @@ _WRITTEN = 30.0
 class HttpReceiver:
     """The HTTP server of one extent; `receivers` is how many servers share the process's file limit."""
 
-    def __init__(self, source: HttpPush, feed: Feed, receivers: int = 1) -> None:
-        """Create the HTTP server of an extent; the outcomes of recent messages are restored from its log.
+    def __init__(self, source: HttpPush, feed: Feed, server_count: int = 1) -> None:
+        """Create the HTTP server of an extent, one of `server_count` that share the limit of open files.
 
-        So a message that is sent again gets the same answer. There are `receivers` such servers, which share the limit
-        of open files.
+        So a message that is sent again gets the same answer. There are `server_count` such servers, which share the
+        limit of open files.
         """
         require_library("aiohttp", "http")
         self.source = source
         self.feed = feed
-        self.connections = connection_limit(receivers)
+        self.connections = connection_limit(server_count)
         self._token = _token(source, feed.extent.name)
         self._tls = None if source.tls is None else server_context(source.tls)
         self._outcomes: dict[str, MessageOutcome] = {
@@ -152,7 +152,7 @@ class HttpReceiver:
         return self._outcomes.get(key)
 
     async def _feed_message(self, body: bytes, key: str | None, on_logged: Callable[[], None]) -> MessageOutcome:
-        """Queue a message for the log; return its outcome, and cache the outcome under the idempotency key `key`.
+        """Queue a message for the log; return its outcome, and cache it under the idempotency key `key` if given.
 
         `on_logged` is called when the message is in the log.
         """
@@ -169,7 +169,7 @@ class HttpReceiver:
         return outcome
 
     async def _enqueue(self, body: bytes, key: str | None, on_logged: Callable[[], None]) -> MessageOutcome:
-        """Decode a message and queue it for the log; return its outcome; `key` identifies repeated messages.
+        """Decode and queue a message; return its outcome; `on_logged` is called when it is in the log.
 
         `key` is its idempotency key; `on_logged` is called when it is in the log. The outcome is why the message was
         rejected, if it was.
@@ -183,18 +183,18 @@ class HttpReceiver:
         return MessageOutcome(key or "", rejection.reason.value, rejection.detail[:1000])
 
 
-def connection_limit(receivers: int) -> int:
-    """Return how many connections each of `receivers` HTTP servers may have under the limit of open files.
+def connection_limit(server_count: int) -> int:
+    """Return how many connections each of `server_count` HTTP servers may have under the limit of open files.
 
     At least 4 per receiver.
     """
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = _CONNECTIONS if files == resource.RLIM_INFINITY else min(_CONNECTIONS, files // 4)
-    return max(4, limit // receivers)
+    return max(4, limit // server_count)
 
 
 def _token(source: HttpPush, name: str) -> str | None:
-    """Return the token that senders of messages must present, or None if none is needed.
+    """Return the token that senders must present, or None; UsageError if extent `name` needs one and has none.
 
     `name` is the name of the extent, for errors. UsageError if the token is empty, or if there is none although other
     machines can connect.

@@ -73,7 +73,7 @@ class HttpServer:
         max_connections: int,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Create an HTTP server: `check` may refuse a request by its headers, and `handle` responds to it.
+        """Create an HTTP server: `check` may refuse a request by its headers, `handle` responds; `tls`: None for HTTP.
 
         It does not listen yet. With `tls`, each connection begins with a TLS handshake.
         """
@@ -189,7 +189,7 @@ class _LimitedServer(web.Server):
         max_connections: int,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Create an HTTP server that drops the connection idle for longest if there are too many connections.
+        """Create an HTTP (or TLS) server that, above `max_connections`, drops the connection idle for longest.
 
         It is HTTPS if `tls` is set.
         """
@@ -240,7 +240,7 @@ class _LimitedServer(web.Server):
         return _BusyConnection(self, handler)
 
     def _start_deadline(self, handler: asyncio.BaseProtocol) -> None:
-        """Drop the connection unless it sends a request within `DEADLINE` seconds from now."""
+        """Start the timer that drops a connection unless it sends a request within DEADLINE seconds."""
         loop = asyncio.get_running_loop()
         self._deadlines[handler] = loop.call_later(DEADLINE, self._drop, handler)
 

@@ -32,7 +32,7 @@ class Namespaces:
 
 
 def _index_of(uri: str, uris: Sequence[str]) -> int:
-    """Return the index of a namespace; raise ValueError if the server does not have it."""
+    """Return the index of namespace `uri` among a server's `uris`; raise ValueError if the server does not have it."""
     try:
         return uris.index(uri)
     except ValueError:

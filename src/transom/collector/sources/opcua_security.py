@@ -60,7 +60,7 @@ def trusted_certificates(tls: Tls) -> list[Certificate]:
 def check_certificate(
     certificate: Certificate, trusted: list[Certificate], host: str, now: datetime | None = None
 ) -> None:
-    """Raise SSLCertVerificationError unless a server certificate is trusted, valid now, and for this host.
+    """Raise SSLCertVerificationError unless a certificate is trusted, for `host`, and valid `now` (None: current time).
 
     The messages are those of OpenSSL. `now` is the current time by default.
     """

@@ -43,7 +43,7 @@ class Scanner:
         self.calendar = calendar
         self.clock = clock
         self.counts: Counter[str] = Counter()
-        self._watch = ClockWatch(extent, log, calendar, self.counts, usual_lead=source.every)
+        self._watch = ClockWatch(extent, log, calendar, self.counts, allowed_lead_ticks=source.every)
         self._psycopg = require_library("psycopg", "postgresql", "postgresql")
         last_rows = read_changes(extent, log.location, None)[-1].rows if log.latest >= 0 else ()
         self._current_rows = Counter(last_rows)
@@ -148,7 +148,7 @@ class Scanner:
         return True
 
     def _apply_changes(self, deleted: Mapping[Row, int], inserted: list[Row], rejected_texts: set[str]) -> None:
-        """Update the remembered rows, and texts of rejected rows, after the table's changes have been logged."""
+        """Apply logged changes to the remembered rows; `deleted` maps rows to how many of them left the table."""
         self._rejected_texts = rejected_texts
         self._current_rows.subtract(deleted)
         self._current_rows.update(inserted)
@@ -179,7 +179,7 @@ class Scanner:
     def _compare_with_retry(
         self, tick: int, moment: datetime
     ) -> tuple[list[LogRecord], dict[Row, int], list[Row], set[str]]:
-        """Return (new rejections, deleted, inserted rows, rejected texts); on a date error, use text dates."""
+        """Return what `_compare` returns; if a date is out of Python's range, read dates as text from now on."""
         try:
             return self._compare(tick, moment)
         except self._psycopg.DataError:
@@ -189,7 +189,7 @@ class Scanner:
             return self._compare(tick, moment)
 
     def _compare(self, tick: int, moment: datetime) -> tuple[list[LogRecord], dict[Row, int], list[Row], set[str]]:
-        """Read the table; return its new rejections, deleted rows, inserted rows and the texts of rejected rows.
+        """Read the table; return new rejections, deleted rows with counts, inserted rows, all rejected rows' texts.
 
         They are the changes since the table was last read; rejections are entries for the log. A rejected row is logged
         once as long as it remains. A row that is known in the database's representation is not converted again, because

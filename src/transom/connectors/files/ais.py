@@ -79,10 +79,10 @@ def read_ais(text: str, path: str) -> Iterator[FileRecord]:
             yield FileRecord(number, row)
 
 
-def _report(parts: list[str], stamp: str | None, line_number: int, path: str) -> list[object] | None:
-    """Decode an AIS message's sentences to the values of COLUMNS; None if it is no position report.
+def _report(sentences: list[str], sent_at: str | None, line_number: int, path: str) -> list[object] | None:
+    """Decode an AIS message's NMEA sentences to COLUMNS, the first of which is `sent_at`; None if no position report.
 
-    `stamp` is the time at which the message was sent.
+    `sent_at` is the time at which the message was sent.
     """
     try:
         from pyais import decode
@@ -92,7 +92,7 @@ def _report(parts: list[str], stamp: str | None, line_number: int, path: str) ->
             f"reading {path} needs pyais", hint="in a checkout of Transom: pip install '.[ais]'"
         ) from error
     try:
-        decoded = decode(*parts).asdict(enum_as_int=True)
+        decoded = decode(*sentences).asdict(enum_as_int=True)
     except (AISBaseException, ValueError, IndexError, KeyError) as error:
         raise _problem("a message that cannot be decoded", line_number, path, "leave it out", str(error)) from error
     kind = decoded["msg_type"]
@@ -100,7 +100,7 @@ def _report(parts: list[str], stamp: str | None, line_number: int, path: str) ->
         return None
     unknown = _UNKNOWN | (_LONG_RANGE if kind == 27 else {})
     values = decoded | {"type": kind, "sog": decoded.get("speed"), "cog": decoded.get("course")}
-    row: list[object] = [stamp]
+    row: list[object] = [sent_at]
     for name in COLUMNS[1:]:
         value, limit = values.get(name), unknown.get(name)
         is_available = limit is None or (isinstance(value, int | float) and value < limit)
@@ -117,7 +117,7 @@ def _checksum(body: str) -> int:
 
 
 def _stamp(tags: str, leading_text: str, trailing_text: str, line_number: int, path: str) -> str | None:
-    """Return the time of an AIS line, from its tag block or the text around its sentence; None if it has none.
+    """Return an AIS line's time, from `tags` or the text around the sentence, as ISO 8601 if a number; None if absent.
 
     It may be in the tag block, or be the text before or after the sentence.
     """

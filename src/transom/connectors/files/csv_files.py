@@ -27,11 +27,11 @@ _COMMA_HINTS = {
 _NOT_CLOSED = "unexpected end of data"
 
 
-def read_csv(path: str, delimiter: str = ",", remedy: str = "") -> Iterator[FileRecord]:
-    """Read a CSV file: yield its column names, and then the fields' texts of each row; an empty field is None.
+def read_csv(path: str, delimiter: str = ",", hint_suffix: str = "") -> Iterator[FileRecord]:
+    """Read a CSV file: yield its column names, then each row's texts (None if empty); errors end in `hint_suffix`.
 
     Blanks after a `delimiter` are ignored, unless they are quoted. DataError names the first line that is invalid; its
-    hint ends in `remedy`. Empty lines are skipped.
+    hint ends in `hint_suffix`. Empty lines are skipped.
     """
     line = 0
     try:
@@ -51,30 +51,30 @@ def read_csv(path: str, delimiter: str = ",", remedy: str = "") -> Iterator[File
                     message = f"line {line}: {len(cells)} cells, the header has {len(columns)}"
                     marks = DELIMITER_NAMES[delimiter]
                     hint = f"leave a cell empty for NULL, and put a cell with {marks} in double quotes"
-                    raise DataError(message, hint=hint + remedy, source=path)
+                    raise DataError(message, hint=hint + hint_suffix, source=path)
                 yield FileRecord(line, [cell or None for cell in cells])
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
     except csv.Error as error:
-        raise _not_csv(str(error), line + 1, path, remedy) from error
+        raise _not_csv(str(error), line + 1, path, hint_suffix) from error
 
 
-def _not_csv(problem: str, line: int, path: str, remedy: str) -> DataError:
-    """Build the DataError for a malformed CSV row that begins on `line`; `problem` is the csv module's message.
+def _not_csv(problem: str, line: int, path: str, hint_suffix: str) -> DataError:
+    """Build the DataError for a malformed CSV row; `problem` is the csv module's message, `line` the row's first line.
 
-    The hint ends in `remedy`.
+    The hint ends in `hint_suffix`.
     """
     if problem == _NOT_CLOSED:
         hint = 'write " where the text ends, and "" for a quote inside it'
-        return DataError(f"line {line}: a quote is not closed", hint=hint + remedy, source=path)
+        return DataError(f"line {line}: a quote is not closed", hint=hint + hint_suffix, source=path)
     hint = 'a cell with quotes in it is written "a ""b"" c"'
     if "field limit" in problem:
         hint = "perhaps a quote is not closed"
-    return DataError(f"line {line} is not CSV", detail=problem, hint=hint + remedy, source=path)
+    return DataError(f"line {line} is not CSV", detail=problem, hint=hint + hint_suffix, source=path)
 
 
 def read_csv_lines(path: str, delimiter: str = ",") -> Iterator[FileRecord | InvalidLine]:
-    """Read a CSV file line by line: yield its column names, and then a record or an invalid line for each line.
+    """Read a CSV file in which each line is a row: yield its column names, then a record or invalid line per line.
 
     Each line is a row, so a cell holds no line break. Empty lines are skipped. DataError if the file has no header, or
     is not UTF-8.
@@ -104,7 +104,7 @@ def read_csv_lines(path: str, delimiter: str = ",") -> Iterator[FileRecord | Inv
 
 
 def with_zone(cell: object, zone: LocalTimes | None) -> object:
-    """Convert an ISO 8601 local time in `zone` to its instant; return anything else, such as a tick, unchanged.
+    """Convert ISO 8601 local time in `zone` to a datetime in UTC; other values, or with no zone: unchanged.
 
     HintedError if the zone skips the local time, or has it twice.
     """
@@ -124,14 +124,15 @@ def with_zone(cell: object, zone: LocalTimes | None) -> object:
         ) from error
 
 
-def read_cell(cell: object, kind: Type, decimal: str = ".", zone: LocalTimes | None = None) -> Value:
-    """Convert a CSV field's text to a value of a type (`3.0` is an integer); raise ValueError if it does not fit.
+def read_cell(cell: object, kind: Type, decimal_point: str = ".", zone: LocalTimes | None = None) -> Value:
+    """Convert CSV text to `kind` (`3.0` is an integer); times without offset are in `zone`; ValueError if unfit.
 
-    With the `decimal` mark `,`, a number has a comma, and none has a point. An instant without an offset is in `zone`.
+    With the `decimal_point` mark `,`, a number has a comma, and none has a point. An instant without an offset is in
+    `zone`.
     """
     if kind is Type.TIMESTAMP:
         return read_value(with_zone(cell, zone), kind)
-    if decimal == "," and isinstance(cell, str) and kind in _COMMA_HINTS:
+    if decimal_point == "," and isinstance(cell, str) and kind in _COMMA_HINTS:
         try:
             if "." not in cell:
                 return read_cell(cell.replace(",", "."), kind)

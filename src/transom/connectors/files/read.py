@@ -52,15 +52,15 @@ def read_elements(
     extent: Extent,
     source: Files,
     calendar: Calendar,
-    folder: Path | None,
+    catalog_folder: Path | None,
     until: int | None = None,
     rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """Read a stream up to tick `until` from files in `folder`; rows that the source rejects are added to `rejected`.
+    """Read a stream from files, up to tick `until` (None: all); rows that the source rejects go to `rejected`.
 
     Elements are ordered by tick; ties keep the declared order, else the order of files and rows.
     """
-    paths = find_files(source.paths, folder, extent.name)
+    paths = find_files(source.paths, catalog_folder, extent.name)
     time = source.time or source.format.default_time_column
     rows = (
         row
@@ -71,16 +71,16 @@ def read_elements(
 
 
 def read_late_rows(
-    extent: Extent, source: Files, calendar: Calendar, folder: Path | None, until: int | None = None
+    extent: Extent, source: Files, calendar: Calendar, catalog_folder: Path | None, until: int | None = None
 ) -> Iterator[SourceRow]:
-    """Yield the rows that a live run would drop, because they come later than the source's lateness allows.
+    """Yield the rows, up to tick `until`, that a live run would drop as later than the source's lateness allows.
 
     Such a row is older than an earlier row by more than the lateness. Rows after tick `until` (None: no limit) are left
     out.
     """
     latest = 0
     time = source.time or source.format.default_time_column
-    for path in find_files(source.paths, folder, extent.name):
+    for path in find_files(source.paths, catalog_folder, extent.name):
         for row in rows_of_file(extent, path, source, calendar, time, time_required=True):
             if row.tick < latest - extent.lateness and (until is None or row.tick <= until):
                 yield row
@@ -91,7 +91,7 @@ def read_versions(
     extent: Extent,
     source: Files | FileVersions,
     calendar: Calendar,
-    folder: Path | None,
+    catalog_folder: Path | None,
     until: int | None = None,
 ) -> list[TableVersion]:
     """Read a table's versions (its content from a tick on) up to tick `until` (None: all) from files.
@@ -102,11 +102,11 @@ def read_versions(
     if isinstance(source, FileVersions):
         for tick, pattern in source.versions:
             rows = contents.setdefault(tick, [])
-            for path in find_files([pattern], folder, extent.name):
+            for path in find_files([pattern], catalog_folder, extent.name):
                 rows += [source_row.row for source_row in rows_of_file(extent, path, source, calendar)]
     else:
         time = source.time or (None if "tick" in source.columns(extent.names) else "tick")
-        for path in find_files(source.paths, folder, extent.name):
+        for path in find_files(source.paths, catalog_folder, extent.name):
             for row in rows_of_file(extent, path, source, calendar, time, time_required=source.time is not None):
                 contents.setdefault(row.tick, []).append(row.row)
     versions = [make_version(extent, tick, tuple(rows)) for tick, rows in contents.items()]
@@ -118,22 +118,22 @@ def rows_of_file(
     path: str,
     source: Files | FileVersions,
     calendar: Calendar,
-    time: str | None = None,
+    time_column: str | None = None,
     *,
     time_required: bool = False,
     read: Callable[[object, Type], Value] | None = None,
     rejected: list[RejectedMessage] | None = None,
 ) -> Iterator[SourceRow]:
-    """Read a file's rows, and convert values with `read` (None: the usual function for the file's format).
+    """Read a file's rows with `read` (None: by format); without `time_column` tick 0, or DataError if `time_required`.
 
-    Ticks come from the column `time`. Without one they are 0, or DataError is raised if `time_required`. DataError as
-    well if an attribute has no column, or if a value does not fit its type; but if the source rejects invalid rows,
-    they are added to `rejected`.
+    Ticks come from the column `time_column`. Without one they are 0, or DataError is raised if `time_required`.
+    DataError as well if an attribute has no column, or if a value does not fit its type; but if the source rejects
+    invalid rows, they are added to `rejected`.
     """
     form = source.format
     unit = _UNITS.get(form, "line")
     if read is None:
-        read = partial(read_cell, decimal=source.decimal, zone=source.zone) if form is Format.CSV else read_value
+        read = partial(read_cell, decimal_point=source.decimal, zone=source.zone) if form is Format.CSV else read_value
     try:
         records = _records(path, extent, source)
         header = next(records, None)
@@ -141,11 +141,11 @@ def rows_of_file(
             return
         columns = [str(name) for name in header.values]
         pairs = zip(extent.names, source.columns(extent.names), strict=True)
-        attribute_indexes = [column_index(column, columns, path, extent, name=name) for name, column in pairs]
+        attribute_indexes = [column_index(column, columns, path, extent, attribute_name=name) for name, column in pairs]
         time_index = None
-        if time is not None and (time_required or time in columns):
+        if time_column is not None and (time_required or time_column in columns):
             time_index = column_index(
-                time, columns, path, extent, "name the column with the tick: files: {path: ..., time: COLUMN}"
+                time_column, columns, path, extent, "name the column with the tick: files: {path: ..., time: COLUMN}"
             )
         converter = _RowConverter(extent, source, calendar, columns, attribute_indexes, time_index, read)
         for record in records:
@@ -255,11 +255,17 @@ def _time_value(value: object, source: Files | FileVersions, origin: Origin, col
 
 
 def column_index(
-    column: str, columns: list[str], path: str, extent: Extent, hint: str | None = None, *, name: str | None = None
+    column: str,
+    columns: list[str],
+    path: str,
+    extent: Extent,
+    hint: str | None = None,
+    *,
+    attribute_name: str | None = None,
 ) -> int:
-    """Return the index in `columns` of `column`, for attribute `name` (None: time); DataError if not just once.
+    """Return a column's index in `columns`, for an attribute (None: the time); DataError if absent or repeated.
 
-    `name` is the attribute, or None for the time; `hint` is the remedy in the error.
+    `attribute_name` is the attribute, or None for the time; `hint` is the remedy in the error.
     """
     if columns.count(column) == 1:
         return columns.index(column)
@@ -272,9 +278,9 @@ def column_index(
             f"the cells seem to be separated by {DELIMITER_NAMES[others[0]]}: write delimiter: {DELIMITERS[others[0]]}"
         )
     elif hint is None and near:
-        hint = f"did you mean {near}? then write fields: {{{name}: {near!r}}}"
+        hint = f"did you mean {near}? then write fields: {{{attribute_name}: {near!r}}}"
     elif hint is None:
-        hint = f"every attribute of {extent.name} has a column; fields: says how it is called, if not {name}"
+        hint = f"every attribute of {extent.name} has a column; fields: says how it is called, if not {attribute_name}"
     raise DataError(
         f"no column {column} for {extent.name}",
         detail=f"the columns are {', '.join(columns)[:200]}",

@@ -53,7 +53,7 @@ from transom.model.time import Calendar
 from transom.model.types import Type
 from transom.spark.columns import ORDER, REJECT_REASON, TICK_NUMBER, VERSION, quoted, reserved
 from transom.spark.expressions.types import spark_type
-from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.balance import RowCounter, uncounted
 from transom.spark.input.cells import Cell, cell_forms, cell_text, text_cell, tick_text, typed_cell
 from transom.spark.input.cells import tick_cell as tick_of
 from transom.spark.input.local_times import zoned_instant
@@ -74,30 +74,30 @@ def stream(
     spark: SparkSession,
     extent: Extent,
     calendar: Calendar,
-    folder: Path | None,
+    catalog_folder: Path | None,
     *,
     live: bool,
     with_order: bool,
     files_per_batch: int | None = None,
-    count: CountRead = uncounted,
+    count_rows: RowCounter = uncounted,
 ) -> DataFrame:
-    """Read the files of a stream as a Spark DataFrame: tick, attributes `c0`, ... and, if `with_order`, `row_order`.
+    """Read a stream's files as DataFrame (`tick_number`, `c0`, ..., `row_order` if `with_order`), streaming if `live`.
 
     Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`, which orders the rows of one tick. The
-    frame is streaming if `live`. `count` counts the rows that are read. If the source rejects invalid rows, the frame
-    also has `reject_reason` and, in a replay, the columns of `rejected_columns`.
+    frame is streaming if `live`. `count_rows` counts the rows that are read. If the source rejects invalid rows, the
+    frame also has `reject_reason` and, in a replay, the columns of `rejected_columns`.
     """
     source = extent.source
     if not isinstance(source, Files):
         raise UsageError(f"{extent.name} is not read from files")
     time = source.time or source.format.default_time_column
-    scan = FileScan(spark, extent, calendar, source, time, True, live, with_order, files_per_batch, count)
-    parts = file_parts(scan, [(pattern, None) for pattern in source.paths], folder)
+    scan = FileScan(spark, extent, calendar, source, time, True, live, with_order, files_per_batch, count_rows)
+    parts = file_parts(scan, [(pattern, None) for pattern in source.paths], catalog_folder)
     return _union(_frame(scan, part, TICK_NUMBER) for part in parts)
 
 
 def table(
-    spark: SparkSession, extent: Extent, calendar: Calendar, folder: Path | None, *, with_order: bool
+    spark: SparkSession, extent: Extent, calendar: Calendar, catalog_folder: Path | None, *, with_order: bool
 ) -> DataFrame:
     """Read a table's files: its rows, the tick from which each is valid and, if `with_order`, the row order.
 
@@ -107,11 +107,11 @@ def table(
     source = extent.source
     if isinstance(source, FileVersions):
         scan = FileScan(spark, extent, calendar, source, None, False, with_order=with_order)
-        parts = file_parts(scan, [(pattern, tick) for tick, pattern in source.versions], folder)
+        parts = file_parts(scan, [(pattern, tick) for tick, pattern in source.versions], catalog_folder)
     elif isinstance(source, Files):
         time = source.time or (None if "tick" in source.columns(extent.names) else "tick")
         scan = FileScan(spark, extent, calendar, source, time, source.time is not None, with_order=with_order)
-        parts = file_parts(scan, [(pattern, None) for pattern in source.paths], folder)
+        parts = file_parts(scan, [(pattern, None) for pattern in source.paths], catalog_folder)
     else:
         raise UsageError(f"{extent.name} is not read from files")
     return _union(_frame(scan, part, VERSION) for part in parts)
@@ -204,7 +204,7 @@ def _lines(scan: FileScan, part: FilePart) -> DataFrame:
 
 
 def _is_row(scan: FileScan, part: FilePart, line: Column, number: Column | None = None) -> Column:
-    """Build the condition that line `number` (from 0, None: unknown) is a row: not empty, and no CSV header.
+    """Build the condition that line `number` (from 0; None: unknown) is a row, so neither empty nor the CSV header.
 
     `number` is that of the line, from 0. A header that is repeated further down is a row, and an invalid one.
     """
@@ -215,22 +215,22 @@ def _is_row(scan: FileScan, part: FilePart, line: Column, number: Column | None 
     return F.trim(line, F.lit(" \t\n\x0b\f\r")) != ""
 
 
-def _rows_as_json(form: str) -> Callable[[Column, Column], Column]:
+def _rows_as_json(track_format: str) -> Callable[[Column, Column], Column]:
     """Create the Spark UDF that converts the text of a track file (gpx, geojson or ais) to rows of JSON."""
     strings = T.ArrayType(T.StringType())
-    return F.udf(lambda text, path: track_json_lines(form, text.removeprefix("\ufeff"), path), strings)
+    return F.udf(lambda text, path: track_json_lines(track_format, text.removeprefix("\ufeff"), path), strings)
 
 
-def _parquet(scan: FileScan, part: FilePart, time: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
-    """Read Parquet unconverted; return the frame, the Spark type of column `time` and those of the attributes."""
+def _parquet(scan: FileScan, part: FilePart, time_column: str | None) -> tuple[DataFrame, T.DataType, list[T.DataType]]:
+    """Read Parquet unconverted; return the frame, and the Spark types of `time_column` (if any) and the attributes."""
     frame = scan.count(load_files(scan, part, "parquet"), F.lit(1))
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     number_columns = [file_path(), F.col("_metadata.row_index").alias(ROW)] if scan.numbered else []
     cells = [F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(scan.columns.values())]
-    timed = time is not None and time in part.columns
-    tick = F.col(quoted(str(time))) if timed else F.lit(None)
+    timed = time_column is not None and time_column in part.columns
+    tick = F.col(quoted(str(time_column))) if timed else F.lit(None)
     raw = frame.select(tick.alias("rt"), *cells, F.lit(None).cast("string").alias("bad"), *number_columns)
-    return raw, kinds[str(time)] if timed else T.NullType(), [kinds[name] for name in scan.columns.values()]
+    return raw, kinds[str(time_column)] if timed else T.NullType(), [kinds[name] for name in scan.columns.values()]
 
 
 # From raw cells to values.
@@ -290,7 +290,7 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
         type_error = _fail(scan, attribute.name, text, problem)
         checked = F.when(value.isNull() & text.isNotNull(), type_error)
         if has_site_order(scan.extent) and attribute.name == scan.extent.site:
-            not_a_site = _fail(scan, attribute.name, text, F.lit("is not a site"), remedy="")
+            not_a_site = _fail(scan, attribute.name, text, F.lit("is not a site"), hint_suffix="")
             is_site = value.isin([F.lit(site).cast(spark_type(attribute.type)) for site in scan.extent.sites])
             checked = checked.when(value.isNull() | ~is_site, not_a_site)
         checked_value = checked.otherwise(value)
@@ -303,10 +303,11 @@ def _frame(scan: FileScan, part: FilePart, tick: str) -> DataFrame:
     return converted.select(*names, *order_columns)
 
 
-def _checked_tick(scan: FileScan, names: Sequence[str]) -> Column:
-    """Build the column with the tick of a row; the query fails if the line is malformed or the tick impossible.
+def _checked_tick(scan: FileScan, frame_columns: Sequence[str]) -> Column:
+    """Build the tick column of a frame with `frame_columns`; it fails the query if the line or the tick is invalid.
 
-    A tick is impossible if it is negative, or off the schedule of a sensed extent. `names` are the frame's columns.
+    A tick is impossible if it is negative, or off the schedule of a sensed extent. `frame_columns` are the frame's
+    columns.
     """
     tick, text = F.col(TICK_NUMBER), F.col("nt")
     name = scan.time or "tick"
@@ -315,28 +316,30 @@ def _checked_tick(scan: FileScan, names: Sequence[str]) -> Column:
     checks = F.when(F.col("bad").isNotNull(), malformed)
     if scan.rejects:
         checks = checks.when(F.col(REJECT_REASON).isNotNull(), F.lit(None))
-    checks = checks.when(tick.isNull(), _fail(scan, name, text, cell_problem(names, "t", scan.time_problem)))
+    checks = checks.when(tick.isNull(), _fail(scan, name, text, cell_problem(frame_columns, "t", scan.time_problem)))
     checks = checks.when(tick < 0, _fail(scan, name, text, F.lit("lies before tick 0")))
     if scan.extent.kind is ExtentKind.SENSED and (scan.extent.every or 1) > 1:
         every = scan.extent.every
-        off_schedule = _fail(scan, name, text, F.lit(f"is no multiple of {every} ticks"), remedy="")
+        off_schedule = _fail(scan, name, text, F.lit(f"is no multiple of {every} ticks"), hint_suffix="")
         checks = checks.when(tick % F.lit(every) != 0, off_schedule)
     return checks.otherwise(tick)
 
 
-def _fail(scan: FileScan, name: str, text: Column, problem: Column, remedy: str | None = None) -> Column:
-    """Build a column that fails the query when evaluated: `text` in the file's column `name` has this `problem`.
+def _fail(scan: FileScan, name: str, text: Column, problem: Column, hint_suffix: str | None = None) -> Column:
+    """Build a column that fails the query: `text` in file column `name` has this `problem`; `hint_suffix` ends it.
 
-    The message says that `text` in the column `name` has this `problem`. It ends in the `remedy`, by default that of an
-    invalid row.
+    The message says that `text` in the column `name` has this `problem`. It ends in the `hint_suffix`, by default that
+    of an invalid row.
     """
-    remedy = reject_hint(scan.extent, scan.source) if remedy is None else remedy
-    message = F.concat(F.lit(f"{scan.extent.name}: {name}: "), quoted_text(text), F.lit(" "), problem, F.lit(remedy))
+    hint_suffix = reject_hint(scan.extent, scan.source) if hint_suffix is None else hint_suffix
+    message = F.concat(
+        F.lit(f"{scan.extent.name}: {name}: "), quoted_text(text), F.lit(" "), problem, F.lit(hint_suffix)
+    )
     return F.raise_error(message)
 
 
 def _order(scan: FileScan, part: FilePart) -> Column:
-    """Build the column that orders the rows of a tick: by site (place), declared `order`, or file and line.
+    """Build the column that orders the rows of a tick: by site (sensor place), else declared `order`, or file and line.
 
     Rows of a sensed source with sites are sorted by site; others by the declared `order`, or else by file and line.
     Declared columns are followed by all values.

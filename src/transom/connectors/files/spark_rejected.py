@@ -15,26 +15,28 @@ from transom.spark.columns import ORIGIN_ORDER, REJECT_REASON, TICK_NUMBER
 from transom.spark.printable import escape_column as escaped_text
 
 
-def invalid_reason(scan: FileScan, part: FilePart, names: Sequence[str]) -> Column:
-    """Build the column with the reason to reject a file's row, from its columns `names`; NULL for a valid row.
+def invalid_reason(scan: FileScan, part: FilePart, frame_columns: Sequence[str]) -> Column:
+    """Build the column with the reason to reject a row of a frame with `frame_columns`; NULL for a valid row.
 
-    `names` are the columns of the frame.
+    `frame_columns` are the columns of the frame.
     """
     earlier = F.when(F.lit(False), F.lit(""))
-    return reduce(lambda case, item: case.when(item[0], F.lit(item[1].value)), _problems(scan, part, names), earlier)
+    return reduce(
+        lambda case, item: case.when(item[0], F.lit(item[1].value)), _problems(scan, part, frame_columns), earlier
+    )
 
 
-def rejected_columns(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[Column]:
-    """Build the columns of rejected rows: the reason and, in a replay, origin (file and line), detail, order.
+def rejected_columns(scan: FileScan, part: FilePart, frame_columns: Sequence[str]) -> list[Column]:
+    """Build the columns of rejected rows: reason and, unless the run is live, origin (file and line), detail, order.
 
     These are `origin` and `detail` for messages, and `origin_order`, which sorts rejected rows by file and line.
-    `names` are the columns of the frame.
+    `frame_columns` are the columns of the frame.
     """
     reason = F.col(REJECT_REASON)
     if scan.live:
         return [reason]
     detail = F.when(F.lit(False), F.lit(""))
-    for condition, _, text in _problems(scan, part, names):
+    for condition, _, text in _problems(scan, part, frame_columns):
         detail = detail.when(condition, text)
     path = F.regexp_replace(FILE, "^file:(//)?", "")
     path = F.when(path.startswith(prefix := f"{os.getcwd()}{os.sep}"), F.substring(path, len(prefix) + 1, 1 << 16))
@@ -54,13 +56,13 @@ def quoted_text(text: Column) -> Column:
     return F.coalesce(F.concat(F.lit("'"), escaped_text(F.substring(text, 1, 80)), F.lit("'")), F.lit("nothing"))
 
 
-def cell_problem(names: Sequence[str], cell: str, usual: str) -> Column:
-    """Build the text of the problem of a cell (attribute number or `t`): that of its local time, else `usual`.
+def cell_problem(frame_columns: Sequence[str], cell: str, usual: str) -> Column:
+    """Build the message for an unreadable cell: the frame's column of messages for it, else the text `usual`.
 
-    `cell` is the number of an attribute, or `t` for the time; `names` are the columns of the frame.
+    `cell` is the number of an attribute, or `t` for the time; `frame_columns` are the columns of the frame.
     """
     column = problem_column(cell)
-    return F.coalesce(F.col(column), F.lit(usual)) if column in names else F.lit(usual)
+    return F.coalesce(F.col(column), F.lit(usual)) if column in frame_columns else F.lit(usual)
 
 
 def problem_column(cell: str) -> str:
@@ -68,10 +70,12 @@ def problem_column(cell: str) -> str:
     return f"p{cell}"
 
 
-def _problems(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[tuple[Column, RejectReason, Column]]:
-    """List (condition, reason, message text) for every way in which a row can be invalid, the first to report first.
+def _problems(
+    scan: FileScan, part: FilePart, frame_columns: Sequence[str]
+) -> list[tuple[Column, RejectReason, Column]]:
+    """List (condition, reason, message) for each way a row of `frame_columns` can be invalid, in order of precedence.
 
-    `names` are the columns of the frame.
+    `frame_columns` are the columns of the frame.
     """
     tick, width, cells = F.col(TICK_NUMBER), F.col("width"), len(part.columns)
     time = F.concat(F.lit(f"{scan.time or 'tick'}: "), quoted_text(F.col("nt")))
@@ -79,12 +83,16 @@ def _problems(scan: FileScan, part: FilePart, names: Sequence[str]) -> list[tupl
     problems = [
         (width.isNull() | (width < 0), RejectReason.CSV, quoted_text(F.col("line"))),
         (width != cells, RejectReason.CELLS, count),
-        (tick.isNull(), RejectReason.TIME, F.concat(time, F.lit(" "), cell_problem(names, "t", scan.time_problem))),
+        (
+            tick.isNull(),
+            RejectReason.TIME,
+            F.concat(time, F.lit(" "), cell_problem(frame_columns, "t", scan.time_problem)),
+        ),
         (tick < 0, RejectReason.EPOCH, F.concat(time, F.lit(" lies before tick 0"))),
     ]
     for i, attribute in enumerate(scan.extent.schema):
         value, text = F.col(f"v{i}"), F.col(f"s{i}")
-        problem = cell_problem(names, str(i), f"is not of type {attribute.type}")
+        problem = cell_problem(frame_columns, str(i), f"is not of type {attribute.type}")
         message = F.concat(F.lit(f"{attribute.name}: "), quoted_text(text), F.lit(" "), problem)
         problems.append((value.isNull() & text.isNotNull(), RejectReason.TYPE, message))
     return problems

@@ -18,7 +18,7 @@ from transom.connectors.files.paths import escape_glob, files_for_spark, spark_g
 from transom.connectors.files.read import column_index
 from transom.errors import DataError
 from transom.model.time import Calendar
-from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.balance import RowCounter, uncounted
 
 _TIME_HINT = "name the column with the tick: files: {path: ..., time: COLUMN}"
 _BINARY = "path string, modificationTime timestamp, length bigint, content binary"
@@ -58,7 +58,7 @@ class FileScan:
     live: bool = False
     with_order: bool = False
     files_per_batch: int | None = None
-    count: CountRead = uncounted
+    count: RowCounter = uncounted
 
     @property
     def form(self) -> Format:
@@ -96,8 +96,10 @@ class FileScan:
         return self.rejects or (self.with_order and not self.extent.order and not has_site_order(self.extent))
 
 
-def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folder: Path | None) -> list[FilePart]:
-    """Group the files of `patterns` (glob, tick they are valid from or None) in `folder` by Spark reader.
+def file_parts(
+    scan: FileScan, patterns: Sequence[tuple[str, int | None]], catalog_folder: Path | None
+) -> list[FilePart]:
+    """Group files by Spark reader; `patterns` are (glob, first tick of its rows, or None if rows have ticks).
 
     Patterns are (glob, tick from which the files' rows are valid); None if the rows have ticks themselves.
     """
@@ -107,7 +109,7 @@ def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folde
         if "://" in pattern:
             parts.append(_remote_part(scan, pattern_index, pattern, since))
             continue
-        local_files = _local_files(scan, pattern, folder)
+        local_files = _local_files(scan, pattern, catalog_folder)
         if scan.live and seen_paths.intersection(local_files):
             message = f"{pattern} for {scan.extent.name} covers a file that another path covers"
             raise DataError(message, hint="write paths that share no file")
@@ -120,20 +122,22 @@ def file_parts(scan: FileScan, patterns: Sequence[tuple[str, int | None]], folde
             message = f"the files {pattern} for {scan.extent.name} have different columns"
             raise DataError(message, hint="a live run reads files with the same header")
         for (columns, header), paths in groups.items():
-            spark_paths = (spark_glob(pattern, folder),) if scan.live else tuple(escape_glob(path) for path in paths)
+            spark_paths = (
+                (spark_glob(pattern, catalog_folder),) if scan.live else tuple(escape_glob(path) for path in paths)
+            )
             parts.append(FilePart(pattern_index, spark_paths, columns, header, since))
         if scan.live and not groups:
-            parts.append(FilePart(pattern_index, (spark_glob(pattern, folder),)))
+            parts.append(FilePart(pattern_index, (spark_glob(pattern, catalog_folder),)))
     return parts
 
 
-def _local_files(scan: FileScan, pattern: str, folder: Path | None) -> list[str]:
+def _local_files(scan: FileScan, pattern: str, catalog_folder: Path | None) -> list[str]:
     """List local files that match `pattern`; DataError if none, except live with JSONL or Python parsing.
 
     A live run over JSON lines, or over a format that Python parses, may begin without files.
     """
     may_be_empty = scan.live and (scan.form is Format.JSONL or scan.form.parsed_in_python)
-    return files_for_spark(pattern, folder, scan.extent.name, may_be_empty=may_be_empty)
+    return files_for_spark(pattern, catalog_folder, scan.extent.name, may_be_empty=may_be_empty)
 
 
 def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
@@ -151,14 +155,14 @@ def _columns(scan: FileScan, path: str) -> tuple[tuple[str, ...], str]:
     else:
         columns, header_text = parquet_columns(path)
     for name, column in scan.columns.items():
-        column_index(column, list(columns), path, scan.extent, name=name)
+        column_index(column, list(columns), path, scan.extent, attribute_name=name)
     if scan.time is not None and (scan.time_required or scan.time in columns):
         column_index(scan.time, list(columns), path, scan.extent, _TIME_HINT)
     return columns, header_text
 
 
 def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | None) -> FilePart:
-    """Build the FilePart of remote path pattern `pattern_index`; `since`: first tick of its table version, if dated.
+    """Build the FilePart of remote `pattern`, number `pattern_index`; `since`: first tick of its rows (None: in rows).
 
     `since` is the tick from which their rows are valid; None if the rows have ticks themselves.
     """
@@ -171,7 +175,7 @@ def _remote_part(scan: FileScan, pattern_index: int, pattern: str, since: int | 
         columns = tuple(name.strip() for name in frame.columns)
         header = scan.spark.read.options(header=True, sep="\u0001", quote="").csv(pattern).columns[0]
     for name, column in scan.columns.items() if columns else ():
-        column_index(column, list(columns), pattern, scan.extent, name=name)
+        column_index(column, list(columns), pattern, scan.extent, attribute_name=name)
     if columns and scan.time_required and scan.time is not None:
         column_index(scan.time, list(columns), pattern, scan.extent, _TIME_HINT)
     return FilePart(pattern_index, (pattern,), columns, header, since)

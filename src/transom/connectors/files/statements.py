@@ -29,13 +29,13 @@ TIME, PAYLOAD = "t", "payload"
 
 
 def read_statements(
-    extent: Extent, source: Files, calendar: Calendar, folder: Path | None, rejected: list[RejectedMessage]
+    extent: Extent, source: Files, calendar: Calendar, catalog_folder: Path | None, rejected: list[RejectedMessage]
 ) -> list[Element]:
-    """Read a stream of RDF statements, ordered by tick, from files in `folder`; invalid messages go to `rejected`.
+    """Read a stream of RDF statements, in order of ticks, from files; invalid messages are added to `rejected`.
 
     Statements after the last tick of a run are kept, because they end the validity of earlier ones.
     """
-    paths = find_files(source.paths, folder, extent.name)
+    paths = find_files(source.paths, catalog_folder, extent.name)
     rows = [row for path in paths for row in statements_of_file(extent, source, path, calendar, rejected)]
     return ordered_elements(extent, rows, None)
 
@@ -68,10 +68,10 @@ def statements_of_file(
             rejected.append(rejected_message(location, rejection, payload))
 
 
-def read_graph(extent: Extent, source: Files, folder: Path | None) -> list[TableVersion]:
-    """Read an RDF graph from files in `folder`, as a version from tick 0 on; files share no blank nodes."""
+def read_graph(extent: Extent, source: Files, catalog_folder: Path | None) -> list[TableVersion]:
+    """Read an RDF graph from files, as a table version valid from tick 0 on; files share no blank nodes."""
     rows: list[tuple[str, str, str]] = []
-    for number, path in enumerate(find_files(source.paths, folder, extent.name)):
+    for number, path in enumerate(find_files(source.paths, catalog_folder, extent.name)):
         base, node_prefix = Path(path).absolute().as_uri(), f"{extent.name}.{number}."
         try:
             triples = read_triples(
@@ -94,7 +94,7 @@ def _terms(extent: Extent, source: Files, path: str, calendar: Calendar) -> Iter
 
 
 def _messages(extent: Extent, source: Files, path: str) -> Iterator[tuple[Origin, str, object, object]]:
-    """Yield each RDF message in the rows of a table file, as (origin, location, payload, time).
+    """Yield each RDF message in the rows of a table file, as (origin, PATH:ROW as text, payload, time or None).
 
     The time is None if the payloads state it.
     """

@@ -26,19 +26,19 @@ _TIMES = ("coordTimes", "times")
 _EXAMPLE = "a file is a FeatureCollection of points with times, or of lines with coordTimes"
 
 
-def read_track(form: str, path: str) -> Iterator[FileRecord]:
+def read_track(track_format: str, path: str) -> Iterator[FileRecord]:
     """Read a track file (gpx, geojson or ais): yield its column names, and then a record for each point."""
     try:
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
-    return read_track_text(form, text, path)
+    return read_track_text(track_format, text, path)
 
 
-def read_track_text(form: str, text: str, path: str) -> Iterator[FileRecord]:
+def read_track_text(track_format: str, text: str, path: str) -> Iterator[FileRecord]:
     """Yield the column names of a track file (gpx, geojson or ais), and then a record for each point in its text."""
-    match form:
+    match track_format:
         case "ais":
             return read_ais(text, path)
         case "gpx":
@@ -47,9 +47,9 @@ def read_track_text(form: str, text: str, path: str) -> Iterator[FileRecord]:
             return read_geojson(text, path)
 
 
-def track_json_lines(form: str, text: str, path: str) -> list[str]:
-    """Convert a track file's text (`form` is gpx, geojson or ais) to one JSON object per point, as text."""
-    records = read_track_text(form, text, path)
+def track_json_lines(track_format: str, text: str, path: str) -> list[str]:
+    """Convert a track file's text (`track_format` is gpx, geojson or ais) to one JSON object per point, as text."""
+    records = read_track_text(track_format, text, path)
     columns = [str(name) for name in next(records).values]
     return [json.dumps(dict(zip(columns, record.values))) for record in records]
 
@@ -99,7 +99,7 @@ def _text(element: ElementTree.Element, name: str) -> str | None:
 
 
 def _number(text: str | None, name: str, point_number: int, path: str) -> float | None:
-    """Parse a number of a track point, such as its longitude `lon`; raise DataError if it is not a number.
+    """Parse a track point's number called `name`, such as `lon`; None for None, DataError if it is not a number.
 
     No text (None) gives None.
     """

@@ -14,7 +14,10 @@ Draw = Callable[[], float]
 
 
 def make_draw(seed: int, extent: str, site: object, name: str) -> Draw:
-    """Create reproducible random numbers of an attribute at a site (sensor place), independent of all others."""
+    """Create reproducible random numbers in [0, 1) for `name`, such as an attribute, at a site (sensor place).
+
+    They are independent of those of any other name, site or extent.
+    """
     return random.Random(f"{seed}/{extent}/{site}/{name}").random  # noqa: S311 - made-up data, no secrets
 
 

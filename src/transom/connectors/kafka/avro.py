@@ -46,7 +46,7 @@ class AvroReader(MessageReader):
         self._clock = None if source.time is None else record.leaf(source.time)
 
     def rows(self, raw: bytes, envelope: Mapping[str, object], now: datetime) -> list[DecodedRow]:
-        """Decode an Avro message to a row, or raise RejectError; `now` is ignored.
+        """Decode an Avro message to one row, with attributes of `envelope`; RejectError if unfit; `now` is unused.
 
         `envelope` holds the attributes that are outside the payload, such as Kafka headers.
         """
@@ -98,7 +98,7 @@ def _check_text(value: object) -> None:
 
 
 def _logical_value(raw: Any, leaf: RecordField, reason: RejectReason) -> object:
-    """Convert an Avro number or bytes to its logical type, such as timestamp; raise RejectError if out of range.
+    """Convert an Avro value to its logical type, such as timestamp; raise RejectError(`reason`) if out of range.
 
     Other values are unchanged. The RejectError has `reason`.
     """

@@ -26,12 +26,14 @@ _CHECK = 5.0
 class KafkaClient:
     """A Kafka client of the library as `handle`, and the last reason why it has no connection."""
 
-    def __init__(self, broker: BrokerSettings, name: str, client_class: Any, extra_settings: dict[str, Any]) -> None:
-        """Create a client of the Kafka library, such as a Consumer, with the broker's settings and additional ones.
+    def __init__(
+        self, broker: BrokerSettings, display_name: str, client_class: Any, extra_settings: dict[str, Any]
+    ) -> None:
+        """Create a `client_class` (such as Consumer) with `extra_settings`; errors call its topic `display_name`.
 
-        Messages to the user call it `name`. UsageError if its options are invalid.
+        Messages to the user call it `display_name`. UsageError if its options are invalid.
         """
-        self.name = name
+        self.name = display_name
         self.kafka = require_library("confluent_kafka", "kafka", "kafka")
         self._problem: Any = None
         self._settings = python_settings(broker)
@@ -41,7 +43,9 @@ class KafkaClient:
             )
         except (self.kafka.KafkaException, ValueError, TypeError) as error:
             hint = "options are those of librdkafka: security.protocol, sasl.username, ssl.ca.location, ..."
-            raise UsageError(f"the options of {name} do not fit", detail=client_error_text(error), hint=hint) from None
+            raise UsageError(
+                f"the options of {display_name} do not fit", detail=client_error_text(error), hint=hint
+            ) from None
 
     def _record_problem(self, error: Any) -> None:
         """Remember a connection error for messages, unless a more specific one is remembered already.
@@ -84,17 +88,17 @@ class KafkaClient:
         return DataError(f"cannot read {self.name}", detail=detail, hint=hint)
 
 
-def check_access(broker: BrokerSettings, name: str, topic: str) -> None:
-    """Raise DataError if the brokers refuse our login or TLS; Spark would take long to report this.
+def check_access(broker: BrokerSettings, display_name: str, topic: str) -> None:
+    """Raise DataError, which calls the topic `display_name`, if the brokers refuse our login or TLS.
 
-    Messages call the topic `name`. Spark reports all other problems. Without TLS or a login, or without the Python
-    client, nothing is checked.
+    Messages call the topic `display_name`. Spark reports all other problems. Without TLS or a login, or without the
+    Python client, nothing is checked.
     """
     if not is_secured(broker):
         return
     try:
         consumer = require_library("confluent_kafka", "kafka", "kafka").Consumer  # a consumer creates no topics
-        client = KafkaClient(broker, name, consumer, {"group.id": f"transom-{uuid4().hex}"})
+        client = KafkaClient(broker, display_name, consumer, {"group.id": f"transom-{uuid4().hex}"})
     except UsageError:
         return
     try:

@@ -32,7 +32,7 @@ class OffsetCounts:
     aborted: int
 
     def sentence(self, rows: int) -> str:
-        """Return text on what the offsets hold: `9 offsets = 6 rows + 2 of aborted transactions + 1 ...`."""
+        """Say what the offsets are, given `rows` read: `9 offsets = 6 rows + 2 of aborted transactions + 1 ...`."""
         others = self.offsets - rows - self.aborted
         return (
             f"{self.offsets:,} offsets = {rows:,} rows + {self.aborted:,} of aborted transactions + {others:,} markers "
@@ -41,7 +41,7 @@ class OffsetCounts:
 
 
 def count_offsets(source: Kafka, begins: Offsets, ends: Offsets) -> OffsetCounts:
-    """Count the offsets from `begins` to before `ends`, and those that hold readable or aborted messages.
+    """Count the offsets from `begins` to before `ends` (by partition), and their readable and aborted messages.
 
     Aborted messages are rows if the source has the option to read uncommitted messages.
     """
@@ -55,7 +55,7 @@ def count_offsets(source: Kafka, begins: Offsets, ends: Offsets) -> OffsetCounts
 
 
 def _count_messages(source: Kafka, spans: Mapping[int, tuple[int, int]], isolation: str) -> int:
-    """Count the messages in offset ranges (begin, end) by partition that a reader with `isolation` can see."""
+    """Count messages in `spans`, (begin, end) offsets by partition, that Kafka isolation level `isolation` shows."""
     import confluent_kafka as kafka
 
     settings: dict[str, Any] = {

@@ -43,7 +43,7 @@ def topic_positions(source: Kafka | KafkaTopic) -> TopicPositions:
 
 
 def _first_offsets(kafka: Any, settings: dict[str, Any], topic: str, partitions: list[int]) -> dict[int, int]:
-    """Return the first available offset of each partition of a topic.
+    """Return the first available offset of each partition of a topic, by partition; `kafka` is the library.
 
     `kafka` is the client library, and `settings` are its options.
     """

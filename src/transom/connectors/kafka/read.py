@@ -32,7 +32,7 @@ def read_topic(
     until: int | None = None,
     rejected: list[RejectedMessage] | None = None,
 ) -> list[Element]:
-    """Read a Kafka topic up to tick `until`, ordered by tick; an RDF topic is read to its end.
+    """Read a Kafka topic up to tick `until`, ordered by tick; invalid messages are appended to `rejected`.
 
     Ties keep the declared order, else that of the offsets (E1). Invalid RDF messages are added to `rejected`. Other
     rejected messages are skipped if the source has dead letters, else DataError.
@@ -59,14 +59,14 @@ def _statements(
 
 
 def statements_of_message(
-    source: Kafka, calendar: Calendar, moment: object, value: bytes | None
+    source: Kafka, calendar: Calendar, broker_time: object, value: bytes | None
 ) -> list[TimedStatement]:
-    """Decode the RDF statements of a Kafka message; raise RejectError if it is invalid.
+    """Decode a Kafka message's RDF statements, at `broker_time` unless they state theirs; RejectError if invalid.
 
-    They have the time `moment`, that of the broker, unless the message states their times.
+    They have the time `broker_time`, that of the broker, unless the message states their times.
     """
     reader = RdfReader(source.payload.value, calendar, source.time)
-    return reader.rows(value, moment if source.time is None else None)
+    return reader.rows(value, broker_time if source.time is None else None)
 
 
 def message_location(source: Kafka, partition: int, offset: int) -> str:
@@ -80,7 +80,7 @@ def _origin(extent: Extent, source: Kafka, message: KafkaMessage) -> Origin:
 
 
 def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[SourceRow]:
-    """Read the rows of a Kafka topic; an invalid message is an error, unless the source has dead letters."""
+    """Read the rows now in a Kafka topic, then end; an invalid message raises, or is skipped with dead letters set."""
     reader = MessageReader(extent, calendar, source.fields, source.time, source.payload, source.columns)
     if source.payload is Payload.AVRO:
         reader = AvroReader(extent, calendar, source)
@@ -131,7 +131,7 @@ class KafkaMessage(NamedTuple):
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.stamp)
 
     def envelope_value(self, field: str) -> str | datetime | None:
-        """Return the timestamp, key or a header of a Kafka message, as the catalog's `field` says; None if absent.
+        """Return the message's part `field`: `timestamp`, `key` or `header.NAME`; None if it is absent.
 
         Key and header become text; of several headers with the same name the last one counts. RejectError if it is not
         UTF-8.

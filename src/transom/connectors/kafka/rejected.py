@@ -76,15 +76,21 @@ class DeadLetterSink:
 
     @staticmethod
     def for_extent(
-        extent: Extent, source: Kafka, calendar: Calendar, folder: Path | None, checkpoint: Path, *, reject_late: bool
+        extent: Extent,
+        source: Kafka,
+        calendar: Calendar,
+        catalog_folder: Path | None,
+        checkpoint: Path,
+        *,
+        reject_late: bool,
     ) -> DeadLetterSink | None:
-        """Create the dead letter sink of a source; None if the catalog names no folder for it.
+        """Create the dead letter sink of the run at `checkpoint`, late rows too if `reject_late`; None if undeclared.
 
         It takes late rows, too, if `reject_late`. UsageError if the folder was written by an earlier version.
         """
         if source.dead is None:
             return None
-        dead_letter_folder = ((folder or Path()) / source.dead).absolute()
+        dead_letter_folder = ((catalog_folder or Path()) / source.dead).absolute()
         if (dead_letter_folder / "_spark_metadata").exists():
             raise UsageError(
                 f"{dead_letter_folder} was begun by another version, and Spark would not see what is added",
@@ -114,7 +120,7 @@ class DeadLetterSink:
 
 @contextmanager
 def dead_letter_writer(sink: DeadLetterSink | None) -> Iterator[Callable[[pa.RecordBatch, pa.Array], None]]:
-    """Open a context for one Spark task, with a function that writes its rejected messages as dead letters.
+    """Open a context for one Spark task: a function that writes rejected messages, or nothing if `sink` is None.
 
     The function takes a batch with `MESSAGE_COLUMNS` and the reasons of its messages. Without a sink it does nothing.
     """
@@ -165,7 +171,7 @@ class _PartitionTask:
     """The dead letters of one Spark task, which reads one partition in one micro-batch."""
 
     def __init__(self, sink: DeadLetterSink, partition: int) -> None:
-        """Prepare a partition's dead letters (rejected messages); restore latest tick, watermark, batch time."""
+        """Prepare a partition's dead letters (rejected messages); restore its latest tick for finding late rows."""
         self.sink = sink
         self.partition = partition
         self.query, self.batch = task_property(QUERY_ID), int(task_property(BATCH_ID))
@@ -250,7 +256,7 @@ class _PartitionTask:
 
 
 def _read_ticks(path: Path, batch: int) -> list[tuple[int, int]]:
-    """Return the latest ticks that were saved for a partition before a micro-batch, as pairs (micro-batch, tick).
+    """Return a partition's latest ticks, saved in `path` before micro-batch `batch`, as pairs (micro-batch, tick).
 
     There are none without a file. The file keeps the last two, because a micro-batch may be computed again.
     """

@@ -109,18 +109,24 @@ def _common_settings(broker: BrokerSettings) -> dict[str, str]:
     if broker.tls is not None:
         broker.tls.check()
     if broker.tls is not None or broker.user is not None:
-        settings.setdefault("security.protocol", protocol(tls=broker.tls is not None, user=broker.user is not None))
+        settings.setdefault(
+            "security.protocol", protocol(tls=broker.tls is not None, has_login=broker.user is not None)
+        )
     if broker.user is not None and "sasl.mechanisms" not in settings:
         settings.setdefault("sasl.mechanism", MECHANISM)
     return settings
 
 
-def _refuse_options(settings: dict[str, str], prefixes: tuple[str, ...], client: str, where: str) -> None:
-    """Raise UsageError if an option has one of `prefixes`, because only the other Kafka client knows it.
+def _refuse_options(
+    settings: dict[str, str], prefixes: tuple[str, ...], supporting_client: str, refused_where: str
+) -> None:
+    """Raise UsageError, which says `refused_where`, if a setting has a prefix that only `supporting_client` knows.
 
-    `client` is the one that knows it, and `where` says in the message where it is not used.
+    `supporting_client` is the one that knows it, and `refused_where` says in the message where it is not used.
     """
     for name in settings:
         if name.startswith(prefixes):
             hint = "write tls: {ca: PATH, certificate: PATH}, which both clients of Kafka are told"
-            raise UsageError(f"the option {name} of Kafka's client for {client} cannot be used {where}", hint=hint)
+            raise UsageError(
+                f"the option {name} of Kafka's client for {supporting_client} cannot be used {refused_where}", hint=hint
+            )

@@ -28,7 +28,7 @@ from transom.errors import UsageError
 from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
 from transom.spark.columns import IS_HEARTBEAT, ORDER, REJECT_REASON, TICK_NUMBER
-from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.balance import RowCounter, uncounted
 from transom.spark.input.cells import cell_forms, text_cell, typed_cell
 from transom.spark.input.cells import tick_cell as tick_of
 
@@ -45,21 +45,24 @@ def stream(
     with_order: bool,
     dead_letters: DeadLetterSink | None = None,
     allow_data_loss: bool = False,
-    count: CountRead = uncounted,
+    count_rows: RowCounter = uncounted,
 ) -> DataFrame:
-    """Read a Kafka topic as a Spark DataFrame of ticks and attributes, streaming if `live`.
+    """Read a topic as a DataFrame, streaming if `live`; `allow_data_loss`: go on if the broker deleted unread messages.
 
-    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count` counts the messages. A live
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count_rows` counts the messages. A live
     frame also has `is_heartbeat` and `reject_reason` if the source has dead letters. With `allow_data_loss`, a live run
     continues when the broker has deleted messages before they were read.
     """
     if source.payload.is_rdf:
         messages = _messages(spark, source, live=live, allow_data_loss=allow_data_loss).select(*MESSAGE_COLUMNS)
         return decode_statements(
-            messages, extent, partial(_statements, source, calendar), dead_letters=dead_letters, count=count
+            messages, extent, partial(_statements, source, calendar), dead_letters=dead_letters, count_rows=count_rows
         )
     rows = _read(
-        count(_messages(spark, source, live=live, allow_data_loss=allow_data_loss), F.lit(1)), extent, source, calendar
+        count_rows(_messages(spark, source, live=live, allow_data_loss=allow_data_loss), F.lit(1)),
+        extent,
+        source,
+        calendar,
     )
     if dead_letters is not None:
         rows = dead_letters.with_reject_reasons(rows)
@@ -102,7 +105,7 @@ def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> Dec
 
 
 def _read(messages: DataFrame, extent: Extent, source: Kafka, calendar: Calendar) -> DataFrame:
-    """Decode Kafka messages in a DataFrame: add the tick, the attributes and the reason to reject a message.
+    """Decode Kafka messages: add columns `tick_number`, attributes `v0`, ..., and reject `reason` (NULL if valid).
 
     The columns are `tick_number`, `v0`, ... and `reason`, which is NULL if the message is valid. Later columns are
     small, because Spark copies all columns from one projection to the next.
@@ -128,23 +131,25 @@ def _read(messages: DataFrame, extent: Extent, source: Kafka, calendar: Calendar
     return read.select("*", _reject_reason(decoded, len(values), source.time is not None).alias("reason"))
 
 
-def _reject_reason(decoded: Decoded, width: int, has_time: bool) -> Column:
-    """Build the column with the first reason to reject a message; NULL if the message is valid.
+def _reject_reason(decoded: Decoded, attribute_count: int, has_time: bool) -> Column:
+    """Build the column with the first reason to reject a message (NULL if valid); `has_time`: messages state times.
 
-    `width` is the number of its attributes; `has_time` says whether messages state their time.
+    `attribute_count` is the number of its attributes; `has_time` says whether messages state their time.
     """
     before_epoch = [(F.col(TICK_NUMBER) < 0, RejectReason.EPOCH)]
     conditions = [(F.col(TICK_NUMBER).isNull(), RejectReason.TIME), *before_epoch] if has_time else []
     conditions += [(F.col(f"m{index}"), RejectReason.MISSING) for index in sorted(decoded.fields)]
     conditions += [(F.col("unfit"), RejectReason.TYPE)]
-    conditions += [(F.col(f"v{index}").isNull() & F.col(f"s{index}"), RejectReason.TYPE) for index in range(width)]
+    conditions += [
+        (F.col(f"v{index}").isNull() & F.col(f"s{index}"), RejectReason.TYPE) for index in range(attribute_count)
+    ]
     if not has_time:
         conditions += before_epoch
     return first_reason(F.when(F.col("why").isNotNull(), F.col("why")), conditions)
 
 
 def _messages(spark: SparkSession, source: Kafka, *, live: bool, allow_data_loss: bool = False) -> DataFrame:
-    """Load a Kafka topic as a Spark DataFrame, streaming if `live`.
+    """Load a topic as a DataFrame, streaming if `live`; `allow_data_loss`: unread messages may have been deleted.
 
     The query fails if messages were deleted before they were read, unless `allow_data_loss`. Messages of aborted
     transactions are not read, as in plain Python; this is not the default of the Java client.

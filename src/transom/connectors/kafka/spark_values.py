@@ -82,12 +82,12 @@ def decode_messages(raw: DataFrame, extent: Extent, source: Kafka) -> Decoded:
 
 
 def first_reason(earlier: Column, conditions: RejectConditions) -> Column:
-    """Append conditions to a CASE column of reject reasons, so that the first true condition gives the reason."""
+    """Add (condition, reason) pairs to CASE column `earlier`; the first true condition gives the reject reason."""
     return reduce(lambda case, pair: case.when(pair[0], F.lit(pair[1].value)), conditions, earlier)
 
 
 def _envelope_column(field: str) -> Column:
-    """Return the column of a Kafka message's timestamp, key or last header of a name, as the catalog's `field` says."""
+    """Return a Kafka message's part `field`: `timestamp`, `key` or, the last of its name, `header.NAME`."""
     if field == "timestamp":
         return F.col("timestamp")
     if field == "key":

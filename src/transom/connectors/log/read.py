@@ -18,17 +18,17 @@ PORTION = 10_000
 """Entries of a segment that are read at once."""
 
 
-def log_folder(log: str, folder: Path | None) -> Path:
-    """Return the path of a log's folder; a relative path starts from the catalog's `folder` (None: current folder)."""
-    return (folder or Path()) / log
+def log_folder(log: str, catalog_folder: Path | None) -> Path:
+    """Return the path of a log's folder; a relative path starts from `catalog_folder` (None: current folder)."""
+    return (catalog_folder or Path()) / log
 
 
-def read_log(extent: Extent, log: LogLocation, folder: Path | None, until: int | None = None) -> list[Element]:
-    """Read a stream up to tick `until` (None: all) from its log in `folder`, ordered by tick.
+def read_log(extent: Extent, log: LogLocation, catalog_folder: Path | None, until: int | None = None) -> list[Element]:
+    """Read a stream, ordered by tick, from its log, up to tick `until` (None: all).
 
     Ties keep the declared order, else that of the log (E1).
     """
-    return ordered_elements(extent, _rows(extent, _log_location(log, folder)), until)
+    return ordered_elements(extent, _rows(extent, _log_location(log, catalog_folder)), until)
 
 
 def _rows(extent: Extent, location: Path | KafkaTopic) -> Iterator[SourceRow]:
@@ -42,9 +42,9 @@ def _rows(extent: Extent, location: Path | KafkaTopic) -> Iterator[SourceRow]:
             yield SourceRow(tick, checked_values((entry[name] for name in extent.names), extent, origin), origin)
 
 
-def _log_location(log: LogLocation, folder: Path | None) -> Path | KafkaTopic:
+def _log_location(log: LogLocation, catalog_folder: Path | None) -> Path | KafkaTopic:
     """Return where a log is: its Kafka topic, or its folder's path, relative to the folder of the catalog."""
-    return log if isinstance(log, KafkaTopic) else log_folder(log, folder)
+    return log if isinstance(log, KafkaTopic) else log_folder(log, catalog_folder)
 
 
 def _entries(
@@ -78,13 +78,17 @@ def _entries(
             raise DataError("the segment cannot be read", detail=str(error), source=str(path)) from error
 
 
-def read_changes(extent: Extent, log: LogLocation, folder: Path | None, until: int | None = None) -> list[TableVersion]:
+def read_changes(
+    extent: Extent, log: LogLocation, catalog_folder: Path | None, until: int | None = None
+) -> list[TableVersion]:
     """Rebuild a polled SQL table's versions, up to tick `until` (None: all), from the row changes in its log."""
     current_rows: dict[int, Row] = {}
     rows_by_tick: dict[int, tuple[Row, ...]] = {}
     numbers_by_row: dict[object, list[int]] = {}
     columns = [*extent.names, "_seq", "_tick", "_kind"]
-    for tick, scan in groupby(_scan_changes(extent, _log_location(log, folder), columns), key=lambda entry: entry[0]):
+    for tick, scan in groupby(
+        _scan_changes(extent, _log_location(log, catalog_folder), columns), key=lambda entry: entry[0]
+    ):
         changed = not rows_by_tick
         for _, number, kind, row in scan:
             if kind == "row":
@@ -109,7 +113,7 @@ def _scan_changes(
             yield tick, number, kind, checked_values((entry[name] for name in extent.names), extent, origin)
 
 
-def rejected_counts(extent: Extent, log: LogLocation, folder: Path | None) -> Counter[str]:
+def rejected_counts(extent: Extent, log: LogLocation, catalog_folder: Path | None) -> Counter[str]:
     """Count the rejected messages and missing readings in a log, by reject reason."""
-    entries = _entries(extent, _log_location(log, folder), ["_seq", "_kind", "_reason"])
+    entries = _entries(extent, _log_location(log, catalog_folder), ["_seq", "_kind", "_reason"])
     return Counter(str(entry["_reason"]) for _, _, entry in entries if entry["_kind"] in ("dead", "gap"))

@@ -111,15 +111,15 @@ class SegmentLog:
     `totals` counts the readings and messages since the first entry.
     """
 
-    def __init__(self, folder: Path, extent: Extent, *, segment_interval: float = _SEGMENT_INTERVAL) -> None:
-        """Lock a log on disk and continue it; raise UsageError if another writer on this host has locked it.
+    def __init__(self, folder: Path, extent: Extent, *, segment_interval_seconds: float = _SEGMENT_INTERVAL) -> None:
+        """Lock and continue a log on disk; its segments are `segment_interval_seconds` apart; UsageError if in use.
 
-        Writers on other hosts, and stopped ones, are fenced. Two segments are written at least `segment_interval`
-        seconds apart.
+        Writers on other hosts, and stopped ones, are fenced. Two segments are written at least
+        `segment_interval_seconds` seconds apart.
         """
         self.folder = folder
         self.extent = extent
-        self.segment_interval = segment_interval
+        self.segment_interval = segment_interval_seconds
         self._last_append = 0.0
         self._unflushed = False
         try:
@@ -166,11 +166,11 @@ class SegmentLog:
         """The path of the log's folder, as text for messages."""
         return str(self.folder)
 
-    def append(self, entries: Sequence[LogRecord], read: int | None = None) -> None:
-        """Append all entries durably, or none; `read` is how many readings and messages arrived for them.
+    def append(self, entries: Sequence[LogRecord], arrived: int | None = None) -> None:
+        """Append all entries durably, or none; they stem from `arrived` readings and messages (None: not counted).
 
-        `read` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do not
-        add up.
+        `arrived` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do
+        not add up.
 
         DataError if the write fails. `next` then tells whether the entries are in the log: if it has advanced, only the
         folder flush failed, and the next call repeats it. Fenced if a newer writer has taken over.
@@ -180,13 +180,13 @@ class SegmentLog:
             if self._unflushed:
                 self._flush()
             if entries:
-                self._append(entries, read)
+                self._append(entries, arrived)
         except OSError as error:
             hint = "look whether the disk is full"
             raise DataError(f"cannot write the log {self.folder}", detail=_os_error_text(error), hint=hint) from None
 
-    def _append(self, entries: Sequence[LogRecord], read: int | None) -> None:
-        """Publish entries as one Parquet segment; `read` counts the readings they stem from (None: one per entry)."""
+    def _append(self, entries: Sequence[LogRecord], arrived: int | None) -> None:
+        """Publish entries as one Parquet segment; they stem from `arrived` readings (None: not counted)."""
         wait = self._last_append + self.segment_interval - time.monotonic()
         if wait > 0:
             time.sleep(wait)
@@ -196,7 +196,7 @@ class SegmentLog:
         final_path = segment_of(self.folder, self.next)
         temporary_path = self._epoch.prepare(f"{final_path.stem}.tmp")
         content = log_table(self.extent, self.next, list(entries))
-        totals = self.totals.after(entries, read)
+        totals = self.totals.after(entries, arrived)
         totals.check(self.location)
         metadata = {_LATEST: str(latest).encode(), _TOTALS: json.dumps(totals.to_json()).encode()}
         content = content.replace_schema_metadata(metadata)

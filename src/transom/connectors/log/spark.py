@@ -20,7 +20,7 @@ from transom.connectors.log.segments import check_segments
 from transom.connectors.private_files import make_folder
 from transom.spark.columns import COUNT, IS_HEARTBEAT, IS_VERSION, ORDER, REJECT_REASON, TICK_NUMBER, VERSION
 from transom.spark.expressions.types import spark_type
-from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.balance import RowCounter, uncounted
 
 _FOREVER = "36500d"  # by default, Spark ignores files older than a week
 
@@ -29,18 +29,20 @@ def stream(
     spark: SparkSession,
     extent: Extent,
     log: LogLocation,
-    folder: Path | None,
+    catalog_folder: Path | None,
     *,
     live: bool,
     with_order: bool,
     files_per_batch: int | None = None,
-    count: CountRead = uncounted,
+    count_rows: RowCounter = uncounted,
 ) -> DataFrame:
-    """Read a log as a DataFrame of ticks and attributes, streaming if `live`; `with_order` adds `row_order`.
+    """Read a log as a Spark DataFrame of ticks, attributes and, if `with_order`, `row_order`; streaming if `live`.
 
-    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count` counts the entries.
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count_rows` counts the entries.
     """
-    raw = count(_entries(spark, extent, log, folder, live=live, files_per_batch=files_per_batch), _is_counted())
+    raw = count_rows(
+        _entries(spark, extent, log, catalog_folder, live=live, files_per_batch=files_per_batch), _is_counted()
+    )
     if not live:
         raw = raw.where(F.col("_kind") == "row")
     cells = [F.col(f"`{name}`").alias(f"c{index}") for index, name in enumerate(extent.names)]
@@ -50,15 +52,15 @@ def stream(
     return raw.select(F.col("_tick").alias(TICK_NUMBER), *cells, *extra_columns)
 
 
-def table(spark: SparkSession, extent: Extent, log: LogLocation, folder: Path | None) -> DataFrame:
-    """Read the log of a polled SQL table as a DataFrame of rows, each with its first tick and its end tick.
+def table(spark: SparkSession, extent: Extent, log: LogLocation, catalog_folder: Path | None) -> DataFrame:
+    """Read a polled SQL table's log as a DataFrame of rows valid from tick `version` to before `gone` (NULL: now, too).
 
     A row with attributes `c0`, ... is valid from tick `version` up to before tick `gone`.
 
     The n-th deletion of a row ends the n-th insertion of an equal row. `is_version` rows say that a version exists.
     `gone` is NULL for rows that are still in the table.
     """
-    raw = _entries(spark, extent, log, folder, live=False)
+    raw = _entries(spark, extent, log, catalog_folder, live=False)
     names = [f"c{index}" for index in range(len(extent.schema))]
     cells = [F.col(f"`{name}`").alias(c) for c, name in zip(names, extent.names)]
     entries = raw.select(F.col("_tick").alias(VERSION), "_kind", F.col("_seq").alias(ORDER), *cells)
@@ -89,14 +91,14 @@ def scans(
     spark: SparkSession,
     extent: Extent,
     log: LogLocation,
-    folder: Path | None,
+    catalog_folder: Path | None,
     files_per_batch: int | None = None,
-    count: CountRead = uncounted,
+    count_rows: RowCounter = uncounted,
 ) -> DataFrame:
-    """Read the inserted (+1) and deleted (-1) rows in a polled SQL table's log as a streaming DataFrame.
+    """Read row changes in a polled SQL table's log as a stream of (tick `version`, +1 inserted or -1 deleted, row).
 
     Its columns are the tick `version`, +1 or -1, and the attributes. A micro-batch reads `files_per_batch` files;
-    `count` counts the rows.
+    `count_rows` counts the rows.
 
     `is_heartbeat` is true for a heartbeat; `reject_reason` is set if an entry is not a change.
     """
@@ -104,7 +106,9 @@ def scans(
     cells = [F.col(f"`{name}`").alias(f"c{index}") for index, name in enumerate(extent.names)]
     sign = F.when(kind == "row", F.lit(1)).when(kind == "left", F.lit(-1)).alias(COUNT)
     status_columns = [(kind == "beat").alias(IS_HEARTBEAT), F.col("_reason").alias(REJECT_REASON)]
-    raw = count(_entries(spark, extent, log, folder, live=True, files_per_batch=files_per_batch), _is_counted())
+    raw = count_rows(
+        _entries(spark, extent, log, catalog_folder, live=True, files_per_batch=files_per_batch), _is_counted()
+    )
     return raw.select(F.col("_tick").alias(VERSION), sign, *cells, *status_columns)
 
 
@@ -117,19 +121,19 @@ def _entries(
     spark: SparkSession,
     extent: Extent,
     log: LogLocation,
-    folder: Path | None,
+    catalog_folder: Path | None,
     *,
     live: bool,
     files_per_batch: int | None = None,
 ) -> DataFrame:
-    """Read the entries of a log as a Spark DataFrame, streaming if `live`.
+    """Read a log's entries (number, kind, tick, reject reason, attributes) as a DataFrame, streaming if `live`.
 
     Its columns are number, kind, tick, reject reason and attributes. A micro-batch reads `files_per_batch` files.
     """
     if isinstance(log, KafkaTopic):
         return topic_spark.topic_records_frame(spark, extent, log, live=live)
-    path, schema = _folder_and_schema(extent, log, folder)
-    check_segments(log_folder(log, folder))
+    path, schema = _folder_and_schema(extent, log, catalog_folder)
+    check_segments(log_folder(log, catalog_folder))
     if not live:
         return spark.read.schema(schema).option("pathGlobFilter", "*.parquet").parquet(path)
     reader = spark.readStream.schema(schema).option("maxFileAge", _FOREVER).option("pathGlobFilter", "*.parquet")
@@ -138,9 +142,9 @@ def _entries(
     return reader.parquet(path)
 
 
-def _folder_and_schema(extent: Extent, log: str, folder: Path | None) -> tuple[str, T.StructType]:
+def _folder_and_schema(extent: Extent, log: str, catalog_folder: Path | None) -> tuple[str, T.StructType]:
     """Return the file URL of a log's folder, which is created if missing, and the Spark schema of its entries."""
-    path = log_folder(log, folder).absolute()
+    path = log_folder(log, catalog_folder).absolute()
     make_folder(path)  # Spark needs the folder even before the collector has created it
     schema = T.StructType().add("_seq", "long").add("_kind", "string").add("_tick", "long").add("_reason", "string")
     for attribute in extent.schema:

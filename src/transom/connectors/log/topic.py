@@ -37,7 +37,7 @@ def kafka_admin() -> Any:
 
 
 def create_client(location: KafkaTopic, client_class: Any, extra_settings: dict[str, Any]) -> Any:
-    """Create a client of the Kafka library, such as a Producer, for a log's topic, or raise UsageError."""
+    """Create a Kafka client, such as a Producer, with `extra_settings`, for a log's topic, or raise UsageError."""
     return KafkaClient(location, str(location), client_class, extra_settings).handle
 
 

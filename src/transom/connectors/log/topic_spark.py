@@ -21,7 +21,7 @@ _MOST = 250_000  # maximum messages per task
 
 
 def topic_records_frame(spark: SparkSession, extent: Extent, location: KafkaTopic, *, live: bool) -> DataFrame:
-    """Read the committed entries of a log in Kafka as a Spark DataFrame, streaming if `live`.
+    """Read a Kafka log's committed entries (number, kind, tick, reject reason, attributes), streaming if `live`.
 
     It has the columns of a log's segments.
     """

@@ -135,11 +135,11 @@ class TopicLog:
         self.next, self.latest, self.totals = log_end.number + 1, log_end.latest, log_end.totals
         self.totals.check(str(self.location))
 
-    def append(self, entries: Sequence[LogRecord], read: int | None = None) -> None:
-        """Append entries in a committed Kafka transaction; `read`: how many readings and messages arrived for them.
+    def append(self, entries: Sequence[LogRecord], arrived: int | None = None) -> None:
+        """Append entries in a Kafka transaction; they stem from `arrived` readings and messages (None: not counted).
 
-        `read` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do not
-        add up. Waits at most `_SHOWN` seconds until readers can see them.
+        `arrived` is how many readings and messages arrived for them, None if nobody counts them; LostRows if they do
+        not add up. Waits at most `_SHOWN` seconds until readers can see them.
         """
         if not entries:
             return
@@ -147,7 +147,7 @@ class TopicLog:
         latest = max(
             [self.latest, *(e.tick for e in entries if e.tick is not None and e.kind.value in ("row", "beat"))]
         )
-        totals = self.totals.after(entries, read)
+        totals = self.totals.after(entries, arrived)
         totals.check(str(self.location))
         about = {"latest": latest, "attributes": _attributes(self.extent), "totals": totals.to_json()}
         header = json.dumps(about).encode()
@@ -196,8 +196,10 @@ class TopicLog:
             raise DataError(f"an entry of {len(value)} bytes is too large for {self.location}", hint=hint)
         return value
 
-    def _send(self, entry: LogRecord, value: bytes, headers: list[tuple[str, bytes]] | None, deadline: float) -> None:
-        """Queue a log entry as a Kafka message; wait if the queue is full, and raise DataError at `deadline`."""
+    def _send(
+        self, entry: LogRecord, value: bytes, headers: list[tuple[str, bytes]] | None, monotonic_deadline: float
+    ) -> None:
+        """Queue a log entry as a Kafka message, waiting while the queue is full; DataError after the deadline."""
         timestamp = int(entry.at.timestamp() * 1000)
         optional = {} if headers is None else {"headers": headers}
         while True:
@@ -205,25 +207,25 @@ class TopicLog:
                 self._producer.produce(self.location.topic, value, partition=PARTITION, timestamp=timestamp, **optional)
                 return
             except BufferError:  # the queue is full: wait for the brokers
-                if time.monotonic() > deadline:
+                if time.monotonic() > monotonic_deadline:
                     raise DataError(f"{self.location} takes no more", hint="look whether the broker runs") from None
                 self._producer.poll(0.1)
 
-    def _undo(self, deadline: float) -> None:
-        """Abort the open Kafka transaction, so that the log keeps none of its entries."""
+    def _undo(self, monotonic_deadline: float) -> None:
+        """Abort the open Kafka transaction, so that the log keeps none of its entries; retry until the deadline."""
         try:
-            self._retry(self._producer.abort_transaction, deadline)
+            self._retry(self._producer.abort_transaction, monotonic_deadline)
         except self._kafka.KafkaException as error:
             raise self._write_error(error) from None
 
-    def _retry(self, call: Callable[[float], object], deadline: float) -> None:
-        """Call `call` with a timeout of 5 s, and again on retriable Kafka errors; raise the error at `deadline`."""
+    def _retry(self, call: Callable[[float], object], monotonic_deadline: float) -> None:
+        """Run `call` with a timeout of 5 s, again on retriable Kafka errors, up to a deadline in monotonic seconds."""
         while True:
             try:
                 call(5.0)
                 return
             except self._kafka.KafkaException as error:
-                if not error.args[0].retriable() or time.monotonic() > deadline:
+                if not error.args[0].retriable() or time.monotonic() > monotonic_deadline:
                     raise
 
     def _write_error(self, error: Any) -> TransomError:

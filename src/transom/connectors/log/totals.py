@@ -38,10 +38,10 @@ class LogTotals(NamedTuple):
     outcomes: Mapping[str, int] = MappingProxyType({})
     first: int = 0
 
-    def after(self, entries: Iterable[LogRecord], read: int | None) -> LogTotals:
-        """Return new totals that include `entries`, and `read` more readings (None: one per entry)."""
+    def after(self, entries: Iterable[LogRecord], arrived: int | None) -> LogTotals:
+        """Return new totals that include `entries`, for which `arrived` readings arrived (None: not counted)."""
         outcomes = count_entries(entries)
-        arrived = outcomes.total() if read is None else read
+        arrived = outcomes.total() if arrived is None else arrived
         return LogTotals(self.read + arrived, dict(Counter(self.outcomes) + outcomes), self.first)
 
     def to_json(self) -> dict[str, Any]:

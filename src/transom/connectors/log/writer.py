@@ -14,11 +14,13 @@ from transom.connectors.log.topic_writer import TopicLog
 LogWriter: TypeAlias = SegmentLog | TopicLog
 
 
-def open_log(location: LogLocation, folder: Path | None, extent: Extent, *, segment_interval: float) -> LogWriter:
-    """Open the log of a source for writing, on disk or in Kafka; raise UsageError if it has a writer already.
+def open_log(
+    location: LogLocation, catalog_folder: Path | None, extent: Extent, *, segment_interval_seconds: float
+) -> LogWriter:
+    """Open a source's log for writing, with pauses between segments of a folder; UsageError if another writer has it.
 
-    `segment_interval` is the minimum number of seconds between two segments of a folder.
+    `segment_interval_seconds` is the minimum number of seconds between two segments of a folder.
     """
     if isinstance(location, KafkaTopic):
         return TopicLog(location, extent)
-    return SegmentLog(log_folder(location, folder), extent, segment_interval=segment_interval)
+    return SegmentLog(log_folder(location, catalog_folder), extent, segment_interval_seconds=segment_interval_seconds)

@@ -53,10 +53,10 @@ def decode_lines(reader: RdfReader, content: bytes) -> tuple[list[TimedStatement
     return reader.rows(text), bad_lines
 
 
-def _line_quads(format: str, line: bytes) -> list[Quad]:
-    """Parse a line to its statement; none for an empty line or a comment. Raise RejectError if it is not valid."""
+def _line_quads(rdf_format: str, line: bytes) -> list[Quad]:
+    """Parse a line in `rdf_format`, such as `nt`; [] for a comment or empty line, RejectError if it is invalid."""
     try:
-        return list(read_quads(line.decode("utf-8"), format))
+        return list(read_quads(line.decode("utf-8"), rdf_format))
     except UnicodeDecodeError as error:
         raise RejectError(RejectReason.BYTES, str(error)) from None
     except NestedTooDeeply as error:

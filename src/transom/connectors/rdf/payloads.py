@@ -65,7 +65,7 @@ class RdfReader:
             raise DataError(f"no such format of RDF: {self.format}", hint=f"one of {', '.join(FORMATS)}")
 
     def statements(self, payload: object, arrival: object = None) -> list[MessageStatement]:
-        """Decode an RDF message that came at `arrival` into statements with ticks; raise RejectError if it is invalid.
+        """Decode an RDF message to statements with ticks, `arrival` for undated ones (None: unknown), or RejectError.
 
         `arrival` is its arrival time, as a tick or an instant. The time of a statement is the one stated for its graph,
         else for its subject, else that of the message. A message without a time takes the only one that is stated in
@@ -93,7 +93,7 @@ class RdfReader:
         return decoded
 
     def rows(self, payload: object, arrival: object = None) -> list[TimedStatement]:
-        """Decode an RDF message that came at `arrival` into pairs of tick and row; raise RejectError if it is invalid.
+        """Decode an RDF message to (tick, row) pairs, `arrival` for undated ones (None: unknown), or RejectError.
 
         `arrival` is the time of statements that do not state one.
         """
@@ -137,7 +137,7 @@ def rejected_message(location: str, rejection: RejectError, payload: object) -> 
 def decode_batches(
     reader: RdfReader, batches: Iterable[pa.RecordBatch], *, with_times: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Decode Arrow batches of RDF messages (column 0; column 1: times, if any) to batches of statements.
+    """Decode Arrow batches of RDF messages (column 0) to statements; `with_times`: column 1 is their time of arrival.
 
     `mapInArrow` calls this; the columns are `COLUMNS`.
     """
@@ -164,7 +164,7 @@ def arrow_batches(rows: Iterator[Sequence[object]], schema: pa.Schema) -> Iterat
 
 
 def _rows(reader: RdfReader, payload: object, arrival: object) -> list[tuple[object, ...]]:
-    """Return (tick, position, s, p, o, ...) per statement of an RDF message, or one row with the reject reason.
+    """Return rows (tick, position, s, p, o, g, reject columns): one per statement of a message, or one if rejected.
 
     Their columns are `COLUMNS`.
     """
@@ -182,17 +182,17 @@ def statement_text(statement: MessageStatement) -> tuple[str, str, str, str | No
     return *statement_row(statement.triple), None if statement.graph is None else encode_term(statement.graph)
 
 
-def _text(payload: object, largest: int | None) -> str:
+def _text(payload: object, max_bytes: int | None) -> str:
     """Return the text of an RDF message; raise RejectError if it is None, invalid UTF-8 or too large.
 
-    `largest` is the limit in bytes, or None.
+    `max_bytes` is the limit in bytes, or None.
     """
     if payload is None:
         raise RejectError(RejectReason.MISSING, "no payload")
     if not isinstance(payload, str | bytes | bytearray | memoryview):
         raise RejectError(RejectReason.TYPE, f"expected text or bytes, not {display_value(payload)}")
-    if largest is not None and len(payload) > largest:
-        raise RejectError(RejectReason.SIZE, f"{len(payload)} bytes, at most {largest}")
+    if max_bytes is not None and len(payload) > max_bytes:
+        raise RejectError(RejectReason.SIZE, f"{len(payload)} bytes, at most {max_bytes}")
     try:
         text = payload if isinstance(payload, str) else bytes(payload).decode("utf-8")
         text.encode()

@@ -27,7 +27,7 @@ from transom.reference.rdf.forms import construct
 
 
 def solution_rows(extent: Extent, answer: RdfAnswer, start: int) -> tuple[list[Element], list[str]]:
-    """Convert SELECT solutions from tick `start` on to rows; also return a message per ill-typed solution.
+    """Convert SELECT solutions valid from tick `start` on to rows; also return a text per solution of wrong type.
 
     A solution becomes an element at the tick from which it is valid, or at `start` if that is earlier. Also returned
     are messages on solutions whose terms do not fit the attributes' types.

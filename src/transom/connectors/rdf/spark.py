@@ -22,7 +22,7 @@ from transom.errors import UsageError
 from transom.model.rdf.answer import RejectedMessage
 from transom.model.reject_reason import RejectReason
 from transom.spark.columns import ORDER, REJECT_REASON, TICK_NUMBER
-from transom.spark.input.balance import CountRead, uncounted
+from transom.spark.input.balance import RowCounter, uncounted
 from transom.spark.input.statements import MESSAGE_STATEMENTS, STATEMENT_ORDER
 
 if TYPE_CHECKING:
@@ -57,20 +57,22 @@ def decode_statements(
     decode: StatementDecoder,
     *,
     dead_letters: DeadLetters | None = None,
-    count: CountRead = uncounted,
+    count_rows: RowCounter = uncounted,
 ) -> DataFrame:
-    """Decode RDF messages with `decode` to rows of a tick and a statement's terms, or of a reject reason.
+    """Decode RDF messages to rows of tick and statement, or reject reason; rejected ones go to `dead_letters`.
 
     The columns are `tick_number`, `c0`, `c1`, `c2` and the order. A rejected message has `reject_reason`, `detail` and
     `origin`. If the stream's subjects are local, a row holds all statements of a file or message about a subject at a
-    tick, in `statements`. With `dead_letters`, rejected messages become dead letters. `count` counts statements and
-    rejected messages.
+    tick, in `statements`. With `dead_letters`, rejected messages become dead letters. `count_rows` counts statements
+    and rejected messages.
     """
     content_columns, row_count = (
         (_STATEMENT_LIST, F.coalesce(F.size(MESSAGE_STATEMENTS), F.lit(1))) if extent.local else (_TERMS, F.lit(1))
     )
     schema = f"{TICK_NUMBER} bigint, {_POSITION_COLUMNS}, {content_columns}, {_REJECT_COLUMNS}"
-    decoded = count(frame.mapInArrow(partial(_decode_to_arrow, extent.local, decode, dead_letters), schema), row_count)
+    decoded = count_rows(
+        frame.mapInArrow(partial(_decode_to_arrow, extent.local, decode, dead_letters), schema), row_count
+    )
     other_columns = [name for name in decoded.columns if name not in STATEMENT_ORDER]
     return decoded.select(*other_columns, F.struct(*STATEMENT_ORDER).alias(ORDER))
 
@@ -78,7 +80,7 @@ def decode_statements(
 def _decode_to_arrow(
     local: bool, decode: StatementDecoder, dead_letters: DeadLetters | None, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Decode batches of RDF messages to statements, listed per subject if `local`; bad ones to `dead_letters`.
+    """Decode batches of RDF messages to Arrow: a row per statement or, if `local`, a list per subject and tick.
 
     If `local`, statements are in a list per subject. Rejected messages go to `dead_letters`.
     """
@@ -111,7 +113,7 @@ def _note_reason(decoded: DecodedStatements, reasons: list[str | None]) -> Decod
 
 
 def statement_rows(decoded: DecodedStatements, *, local: bool) -> Iterator[Sequence[object]]:
-    """Yield rows of a decoded RDF message: one per statement (if `local`, per subject and tick), then rejections.
+    """Yield a decoded RDF message's rows: per statement or, if `local`, per subject and tick; then its rejections.
 
     Statements have a row each or, if `local`, a row per subject and tick.
     """
@@ -145,35 +147,37 @@ def _by_subject(decoded: DecodedStatements) -> Iterator[tuple[int, int, list[dic
         yield first, tick, statements
 
 
-def parse_payloads(frame: DataFrame, reader: RdfReader, payload: str = "payload", time: str | None = "t") -> DataFrame:
-    """Decode RDF messages in column `payload` to a row (tick, position, s, p, o, g) per statement or rejection.
+def parse_payloads(
+    frame: DataFrame, reader: RdfReader, payload_column: str = "payload", time_column: str | None = "t"
+) -> DataFrame:
+    """Decode a column of RDF messages to rows (tick, position, s, p, o, g), one per statement or rejection.
 
-    The messages are in the column `payload`, their times in `time`. `position` is the position of a statement in its
-    message, and `g` is NULL for the default graph. `time` is the column with a message's time, as a tick, a timestamp
-    or text; None if messages state it themselves. A rejected message is one row with its reason in `reject_reason`, the
-    detail in `detail`, and the message in `payload`.
+    The messages are in the column `payload_column`, their times in `time_column`. `position` is the position of a
+    statement in its message, and `g` is NULL for the default graph. `time_column` is the column with a message's time,
+    as a tick, a timestamp or text; None if messages state it themselves. A rejected message is one row with its reason
+    in `reject_reason`, the detail in `detail`, and the message in `payload_column`.
     """
-    if time is None and reader.time is None:
+    if time_column is None and reader.time is None:
         raise UsageError("these messages have no time", hint="name a column, or a predicate that states it")
-    columns = [payload] if time is None else [payload, time]
+    columns = [payload_column] if time_column is None else [payload_column, time_column]
     for name in columns:
         if name not in frame.columns:
             raise UsageError(f"no column {name}", hint=f"the columns are {', '.join(frame.columns)}")
     chosen = frame.select(*(F.col(f"`{name}`") for name in columns))
-    return chosen.mapInArrow(partial(decode_batches, reader, with_times=time is not None), SCHEMA)
+    return chosen.mapInArrow(partial(decode_batches, reader, with_times=time_column is not None), SCHEMA)
 
 
-def only_statements(frame: DataFrame, name: str | None = None) -> DataFrame:
-    """Select the statements in a result of `parse_payloads`; `name` is a Spark observation counting rejections.
+def only_statements(frame: DataFrame, rejections_metric: str | None = None) -> DataFrame:
+    """Select the statements from `parse_payloads`; observe rejections as a Spark metric of this name, if any.
 
     The counts per reason are observed metrics.
     """
-    if name is not None:
+    if rejections_metric is not None:
         counted = [
             F.count_if(F.col(REJECT_REASON) == F.lit(reason.value)).alias(reason.name.lower())
             for reason in RejectReason
         ]
-        frame = frame.observe(name, *counted)
+        frame = frame.observe(rejections_metric, *counted)
     return frame.where(F.col(REJECT_REASON).isNull()).select("tick", "position", "s", "p", "o", "g")
 
 

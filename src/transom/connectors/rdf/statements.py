@@ -18,7 +18,7 @@ from transom.model.time import Calendar
 def stream_statements(
     extent: Extent, rows: Iterable[object], calendar: Calendar, prefixes: Mapping[str, str]
 ) -> list[Element]:
-    """Convert the caller's (time, s, p, o) or (time, Triple) rows to an RDF stream.
+    """Convert (time, s, p, o) or (time, Triple) rows of the caller to an RDF stream; `prefixes` expand `ex:a`.
 
     `prefixes` expand names such as `:a`.
     """
@@ -40,7 +40,7 @@ def stream_statements(
 
 
 def graph_statements(extent: Extent, rows: Iterable[object], prefixes: Mapping[str, str]) -> list[TableVersion]:
-    """Convert the caller's (s, p, o) rows or Triples to an RDF graph that is valid from tick 0.
+    """Convert (s, p, o) rows or Triples of the caller to an RDF graph valid from tick 0; `prefixes` expand `ex:a`.
 
     `prefixes` expand names such as `:a`.
     """

@@ -16,7 +16,7 @@ from transom.model.rdf.terms import DATE_TIME, DECIMAL, DOUBLE, IRI, BlankNode, 
 
 
 def term_text(value: object, prefixes: Mapping[str, str]) -> str:
-    """Convert a term object, a Python value or SPARQL text from the caller to an RDF term in N-Triples.
+    """Convert a term, a Python value or SPARQL text, whose names `prefixes` expand, to an RDF term in N-Triples.
 
     HintedError if it is not a term.
     """
@@ -24,7 +24,7 @@ def term_text(value: object, prefixes: Mapping[str, str]) -> str:
 
 
 def _term(value: object, prefixes: Mapping[str, str]) -> Term:
-    """Convert a term object, a Python value or SPARQL text from the caller to an RDF term, or raise HintedError."""
+    """Convert a term, a Python value or SPARQL text, whose names `prefixes` expand, to an RDF term, or HintedError."""
     match value:
         case IRI() | BlankNode() | Literal():
             return value

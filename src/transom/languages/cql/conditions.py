@@ -45,7 +45,7 @@ class SubqueryCondition:
 
 
 def split_conditions(node: Node | None) -> tuple[list[Node], list[Node]]:
-    """Split a WHERE condition at AND into two lists: conditions without subqueries, conditions with subqueries.
+    """Split a condition at AND: first the other conditions, then those that are [NOT] EXISTS or [NOT] IN a subquery.
 
     Both lists are empty for None.
     """
@@ -81,7 +81,7 @@ def reads_only(expression: Expression, attributes: frozenset[Attribute]) -> bool
 
 
 def isolate_columns(plan: Windows, conditions: Sequence[Expression], negated: bool, number: int) -> SubqueryCondition:
-    """Return WHERE subquery `number` with unique column names, for a semi join, or an anti join if `negated`.
+    """Build the semi join (anti join if `negated`) of WHERE subquery `number`, with unique columns, on `conditions`.
 
     `conditions` are those of the join. `number` counts the subqueries of the query, which makes the names unique.
     """
@@ -138,7 +138,7 @@ def apply_set_operation(query: SetOperation, left: Windows, right: Windows) -> W
 
 
 def widen_columns(plan: Windows, target: Schema) -> Windows:
-    """Cast a plan's columns to those of `target`, in order; returns the plan unchanged if all types agree."""
+    """Cast a plan's columns, in order, to those of `target`, with their names; unchanged if all types agree already."""
     if [a.type for a in plan.schema] == [a.type for a in target]:
         return plan
     items = [

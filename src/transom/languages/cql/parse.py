@@ -112,7 +112,7 @@ def _advice(failure: Failure) -> str | ParseError | None:
 
 
 def _length_hint(unit: str, compared: re.Match[str]) -> str:
-    """Return a hint to omit `unit` in the comparison that `compared` matched; for a distance with metres to write."""
+    """Return a hint to write a number without `unit` in the comparison matched as `compared`; metres for a distance."""
     metres = metres_of(f"{compared['amount']} {unit}")
     if compared["measured"] is None or metres is None:
         return f"a number in a condition has no unit: leave {shorten(unit)} out"
@@ -364,7 +364,7 @@ def converter_of(token: Token) -> Converter:
 
 
 def quantity_with_domain(children: list[Any], keyword: str) -> tuple[Quantity, Domain | None]:
-    """Return the length of a range or slide, and its domain: SPACE, TIME, or None if the query does not say it.
+    """Return the length of a range (`keyword` RATTR) or slide (SATTR), with its domain SPACE or TIME if it is written.
 
     The domain follows `keyword`, which is RATTR for a range and SATTR for a slide. Raises ParseError if the quotes
     contain the other keyword, or a second domain follows them.

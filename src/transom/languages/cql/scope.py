@@ -11,6 +11,7 @@ from typing import ClassVar
 from transom.algebra.expressions.expression import Column, Constant, Expression
 from transom.algebra.expressions.tracks import TrackAggregate, TrackFunction, point_expression
 from transom.algebra.streams import find_position_columns
+from transom.catalog.reading.wording import POSITION_EXAMPLE
 from transom.errors import LanguageRule, NameProblem, UsageError
 from transom.languages.cql.space import SPATIAL, SpatialScope, coordinate_unit_of, translate_spatial_call
 from transom.languages.cql.space_hints import refuse_length_with_unit, refuse_standard_function, swapped_coordinates
@@ -148,7 +149,7 @@ class RelationScope(SourceScope):
         return translate_spatial_call(node, scope)
 
     def coordinate_unit(self, nodes: Sequence[Node]) -> int:
-        """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude."""
+        """Micrometres per unit of positions `g` in `nodes` (0: longitude, latitude); LanguageRule if not one unit."""
         return coordinate_unit_of(nodes, {source.qualifier: source.position for source in self.located})
 
     def resolve(self, name: Name) -> Expression:
@@ -232,7 +233,7 @@ class TrackGroupScope(GroupScope):
         return self.relations.regions
 
     def coordinate_unit(self, nodes: Sequence[Node]) -> int:
-        """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude."""
+        """Micrometres per unit of positions `g` in `nodes` (0: longitude, latitude); LanguageRule if not one unit."""
         return self.relations.coordinate_unit(nodes)
 
     def track(self, node: FunctionCall) -> TrackAggregate:
@@ -270,6 +271,9 @@ class TrackGroupScope(GroupScope):
         return relation_argument(node, self.relations)
 
 
+_POSITION_HINT = f"declare `position` in the catalog, such as {POSITION_EXAMPLE}"
+
+
 def relation_argument(node: FunctionCall, scope: RelationScope) -> LocatedSource:
     """Return the FROM source R of the call AvgSpd(R) or Stamps(R); raise LanguageRule if R has no positions.
 
@@ -278,7 +282,7 @@ def relation_argument(node: FunctionCall, scope: RelationScope) -> LocatedSource
     label = FUNCTION_SPELLINGS.get(node.name, node.name)
     located = [source for source in scope.located if source.position is not None and source.tagged]
     names = ", ".join(f"{label}({source.qualifier})" for source in located if source.qualifier)
-    hint = f"write {names}" if names else "declare `position` in the catalog"
+    hint = f"write {names}" if names else _POSITION_HINT
     if node.star or not node.arguments:
         matches = located
     else:
@@ -289,7 +293,9 @@ def relation_argument(node: FunctionCall, scope: RelationScope) -> LocatedSource
         matches = [source for source in located if source.qualifier == argument.name]
         if not matches and any(source.qualifier == argument.name for source in scope.visible):
             raise LanguageRule(
-                f"{argument.name} has no positions", span=argument.span, hint="declare `position` in the catalog"
+                f"{argument.name} has no positions",
+                span=argument.span,
+                hint=_POSITION_HINT,
             )
         if not matches:
             raise NameProblem(f"no source is called {shorten(argument.name)}", span=argument.span, hint=hint)

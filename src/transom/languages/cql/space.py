@@ -7,7 +7,7 @@ from typing import Protocol
 
 from transom.algebra.expressions.expression import Constant, Expression, InRegion, call
 from transom.algebra.expressions.functions import SPACE_FUNCTIONS
-from transom.catalog.reading.wording import or_declare, region_line
+from transom.catalog.reading.wording import POSITION_EXAMPLE, or_declare, region_line
 from transom.errors import LanguageRule, NameProblem, Span, TypeProblem
 from transom.languages.sql.scope import nodes_in
 from transom.languages.sql.syntax import FunctionCall, Name, Node, SqlLiteral
@@ -28,7 +28,7 @@ class SpatialScope(Scope, Protocol):
         ...
 
     def coordinate_unit(self, nodes: Sequence[Node]) -> int:
-        """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude."""
+        """Micrometres per unit of positions `g` in `nodes` (0: longitude, latitude); LanguageRule if not one unit."""
         ...
 
 
@@ -82,16 +82,16 @@ def translate_spatial_call(node: FunctionCall, scope: SpatialScope) -> Expressio
     return call(node.name, *arguments)
 
 
-def translate_argument(kind: str, node: Node, scope: SpatialScope, example: str) -> Expression:
-    """Translate an argument of a spatial function; `kind`: p(oint), s(hape), n(umber), l(ength) or t(ick).
+def translate_argument(kind: str, node: Node, scope: SpatialScope, example_call: str) -> Expression:
+    """Translate an argument of kind p(oint), s(hape), n(umber), l(ength) or t(ick); error hints show `example_call`.
 
-    The kinds are p(oint), s(hape), n(umber), l(ength) and t(ick). Errors suggest the call `example`.
+    The kinds are p(oint), s(hape), n(umber), l(ength) and t(ick). Errors suggest the call `example_call`.
     """
     if kind == "p":
-        return translate_point(node, scope, example)
+        return translate_point(node, scope, example_call)
     if kind == "s":
         shape = translate(node, scope)
-        return shape if shape.type is Type.LINE else translate_point(node, scope, example)
+        return shape if shape.type is Type.LINE else translate_point(node, scope, example_call)
     if kind == "l":
         return translate_length(node)
     expression = translate(node, scope)
@@ -99,15 +99,15 @@ def translate_argument(kind: str, node: Node, scope: SpatialScope, example: str)
         raise TypeProblem(
             f"{shorten(unparse(node))} is {with_article(expression.type)}, not a {'tick' if kind == 't' else 'number'}",
             span=node.span,
-            hint=f"write for example {example}{'; t is the tick of a row' if kind == 't' else ''}",
+            hint=f"write for example {example_call}{'; t is the tick of a row' if kind == 't' else ''}",
         )
     return expression
 
 
-def translate_point(node: Node, scope: SpatialScope, example: str) -> Expression:
-    """Translate an expression to a point; a number is a point on a line; else raise TypeProblem with `example`.
+def translate_point(node: Node, scope: SpatialScope, example_call: str) -> Expression:
+    """Translate a point, or a number as a point on a line; TypeProblem for others, with `example_call` as its hint.
 
-    The hint of the error is the call `example`.
+    The hint of the error is the call `example_call`.
     """
     expression = translate(node, scope)
     if expression.type.is_number and expression.type is not Type.NULL:
@@ -116,7 +116,7 @@ def translate_point(node: Node, scope: SpatialScope, example: str) -> Expression
         raise TypeProblem(
             f"{shorten(unparse(node))} is {with_article(expression.type)}, not a position",
             span=node.span,
-            hint=f"write for example {example}; g is the position of a row",
+            hint=f"write for example {example_call}; g is the position of a row",
         )
     return expression
 
@@ -141,12 +141,12 @@ def region_name(node: Node, scope: SpatialScope) -> str:
     return node.name
 
 
-def check_geodesic(region: Region, geodesic: bool, span: Span) -> None:
-    """Raise LanguageRule if a region is on the earth and a position on the plane, or the other way round.
+def check_geodesic(region: Region, position_on_earth: bool, span: Span) -> None:
+    """Raise LanguageRule at `span` if a region is on the earth and a position on the plane, or the other way round.
 
-    `geodesic` says whether the position is on the earth; the error is at `span`.
+    `position_on_earth` says whether the position is on the earth; the error is at `span`.
     """
-    if region.geodesic != geodesic:
+    if region.geodesic != position_on_earth:
         region_surface, position_surface = ("the earth", "the plane") if region.geodesic else ("the plane", "the earth")
         hint = "use a region and a position on the same surface"
         raise LanguageRule(
@@ -155,7 +155,7 @@ def check_geodesic(region: Region, geodesic: bool, span: Span) -> None:
 
 
 def coordinate_unit_of(nodes: Sequence[Node], positions: Mapping[str | None, Position | None]) -> int:
-    """Return the unit, in micrometres, of the positions that expressions read; 0 for longitude and latitude.
+    """Micrometres per unit of positions `g` in `nodes` (0: longitude, latitude); LanguageRule if not one unit.
 
     `positions` are those of the sources by name. Raises LanguageRule if their units differ, or if there are no
     positions.
@@ -168,6 +168,7 @@ def coordinate_unit_of(nodes: Sequence[Node], positions: Mapping[str | None, Pos
             message, hint = "these positions have different units", "compare positions of sources with the same unit"
         else:
             message = "the coordinates of POINT have no unit here, because no source in FROM has positions"
-            hint = f"declare the `position` of extent {or_list([str(name) for name in positions])} in the catalog"
+            extents = or_list([str(name) for name in positions])
+            hint = f"declare the `position` of extent {extents} in the catalog, such as {POSITION_EXAMPLE}"
         raise LanguageRule(message, span=nodes[0].span, hint=hint)
     return units.pop()

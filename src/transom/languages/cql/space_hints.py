@@ -26,19 +26,22 @@ _ST_CALLS = {
 }
 """Functions of the OGC's standard that take the same arguments here, and their names here."""
 _ST_INSIDE = {"ST_WITHIN", "ST_COVEREDBY", "ST_INTERSECTS", "ST_CONTAINS", "ST_COVERS"}
+_SOURCE_R = ", where R is the name of a source in FROM"
 _ST_TRACKS = {
-    **dict.fromkeys(("ST_LENGTH", "ST_LENGTHSPHEROID"), "write PATHLENGTH(R) for the length of the path of R"),
-    **dict.fromkeys(("ST_MAKELINE", "ST_LINEFROMMULTIPOINT"), "TRAJECTORY(R) is the path of the rows of R"),
+    **dict.fromkeys(("ST_LENGTH", "ST_LENGTHSPHEROID"), f"write PATHLENGTH(R){_SOURCE_R}, for the length of its path"),
+    **dict.fromkeys(
+        ("ST_MAKELINE", "ST_LINEFROMMULTIPOINT"), f"write TRAJECTORY(R){_SOURCE_R}, for the path of its rows"
+    ),
 }
 _SPATIAL_FUNCTIONS = "spatial functions are INSIDE, WITHIN, DISTANCE, POINT, X, Y, HEADING, WKT and WKB"
 _METRES = {"DISTANCE", "PATHLENGTH"}
 _LATITUDES, _LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 
 
-def refuse_standard_function(call: FunctionCall, regions: Collection[str]) -> None:
-    """Raise NameProblem for a call of an ST_ function such as ST_Distance; its hint has the call to write instead.
+def refuse_standard_function(call: FunctionCall, region_names: Collection[str]) -> None:
+    """Raise NameProblem for an ST_ function; its hint has the call to write, whose region is one of `region_names`.
 
-    `regions` are the declared regions. Other calls are accepted.
+    `region_names` are the declared regions. Other calls are accepted.
     """
     if not call.name.startswith("ST_"):
         return
@@ -52,14 +55,14 @@ def refuse_standard_function(call: FunctionCall, regions: Collection[str]) -> No
         region_first = call.name in ("ST_CONTAINS", "ST_COVERS")
         first = call.arguments[0]
         if call.name == "ST_INTERSECTS":
-            region_first = isinstance(first, Name) and first.name in regions
+            region_first = isinstance(first, Name) and first.name in region_names
         position, region = (shorten(unparse(a)) for a in (call.arguments[::-1] if region_first else call.arguments))
         hint = f"did you mean INSIDE({position}, {region})?"
     raise NameProblem(f"no function is called {shorten(call.name)}", span=name_span(call), hint=hint)
 
 
 def _argument_text(call: FunctionCall, index: int) -> str:
-    """Return the text of an ST_ function's argument for a hint; the distance of ST_DWithin gets the unit m."""
+    """Return the text of an ST_ function's argument at `index` for a hint; the distance of ST_DWithin gets a unit."""
     argument = call.arguments[index]
     if call.name == "ST_DWITHIN" and index == 2 and isinstance(argument, SqlLiteral) and argument.value is not None:
         return f"'{argument.value} m'"
@@ -86,7 +89,7 @@ def refuse_length_with_unit(node: Node) -> None:
 
 
 def swapped_coordinates(call: FunctionCall, positions: Iterable[Position | None]) -> Remark | None:
-    """Return a warning if POINT is called with the latitude before the longitude, else None.
+    """Return a warning if POINT has the latitude first, judged by names and the sources' `positions`, else None.
 
     `positions` are those of the sources in FROM.
     """

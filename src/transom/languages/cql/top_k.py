@@ -35,7 +35,7 @@ class _TopK:
 
 
 def translate_first(first: FirstClause | None, scope: Scope) -> _TopK | None:
-    """Translate top-k `FIRST n [PER ...] BY ...`; None if there is none, TypeProblem if BY has no order."""
+    """Translate top-k `FIRST n [PER ...] BY x`; None if `first` is None, TypeProblem if values of x have no order."""
     if first is None:
         return None
     if not first.count:

@@ -160,7 +160,7 @@ class _CqlTranslator(SelectTranslator):
         return plan  # type: ignore[return-value]
 
     def convert(self, converter: Converter, query: Query, span: Span) -> Stream:
-        """Translate a query and its converter; RStream of a window that only grows emits only when it grew (C5)."""
+        """Translate a query with a converter at `span`; RStream of a window that only grows emits when it grew (C5)."""
         if isinstance(query, Select) and (query.converter is None or query.head_span == span):
             plan = self.select(query, suppress_unchanged=converter is Converter.RSTREAM)
         else:
@@ -251,13 +251,13 @@ class _CqlTranslator(SelectTranslator):
         return _PreparedSelect(tables, scope, and_together(inner_conditions), subquery_conditions, outer_conditions)
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
-        """Return a hint: the CQL window to write after `source` instead of a window function such as TUMBLE."""
+        """Return a hint: the CQL window to write after `source` instead of TUMBLE or the like (None: an example)."""
         return window_hint(source, window, self.catalog.calendar)
 
     def scope(
         self, items: Sequence[SourceItem], outer: RelationScope | None, aliases: frozenset[str] = frozenset()
     ) -> RelationScope:
-        """Return the names visible in a query: those of its FROM sources `items`, then those of the `outer` query."""
+        """Return the names visible in a query: of its FROM sources `items`, `aliases` of its items, then `outer`."""
         return RelationScope(
             self.catalog.calendar,
             [item.visible for item in items],
@@ -294,7 +294,7 @@ class _CqlTranslator(SelectTranslator):
     def subquery_relation(
         self, query: Query, scope: RelationScope, *, with_columns: bool
     ) -> tuple[Windows, list[Expression], list[Expression]]:
-        """Return a WHERE subquery's plan, its columns if `with_columns`, and its conditions on the outer `scope`."""
+        """Return a WHERE subquery's plan, its columns (none unless `with_columns`), its conditions on outer `scope`."""
         needs_relation = isinstance(query, Select) and (query.distinct or query.group_by or query.having or query.first)
         if isinstance(query, Select) and not (query.converter or needs_relation):
             prepared = self.prepare_select(query, scope)
@@ -367,7 +367,7 @@ class _CqlTranslator(SelectTranslator):
         return SourceItem(source, stream, visible, window_translator)
 
     def forget_after(self, plan: Operator, *extents: Extent) -> int | None:
-        """Return the fewest ticks without rows after which a partition key's state is dropped; None: never."""
+        """Return the least `forget_after`, in ticks, of `extents` and the one `plan` reads; None if none has it."""
         extent_name = single_extent(plan)
         declaring = [*extents, *([] if extent_name is None else [self.catalog.extent(extent_name)])]
         return min((e.forget_after for e in declaring if e.forget_after is not None), default=None)
@@ -390,7 +390,7 @@ class _CqlTranslator(SelectTranslator):
         return SourceItem(source, plan, visible, window_translator)
 
     def record_position(self, query: Select, items: Sequence[SourceItem], columns: Sequence[Output]) -> None:
-        """Record a SELECT's position, for outer queries, if it outputs all coordinates of one of its sources."""
+        """Record the position columns of a SELECT, for outer queries, if it outputs all coordinates of a source."""
         for item in items:
             position = item.output_position(columns)
             if position is not None and query not in self.positions:

@@ -71,12 +71,12 @@ def lines(query: Query) -> list[Line]:
             assert_never(query)
 
 
-def parenthesized_lines(opening: str, start: int | None, query: Query) -> list[Line]:
-    """Return the lines of a query in parentheses, indented; the first line is `opening`, such as `(`.
+def parenthesized_lines(opening: str, opening_offset: int | None, query: Query) -> list[Line]:
+    """Return the indented lines of a query in parentheses; the first is `opening`, at `opening_offset` of the text.
 
-    `start` is the offset of that line in the original text.
+    `opening_offset` is the offset of that line in the original text.
     """
-    return [(opening, start), *((INDENT + text, inner) for text, inner in lines(query)), (")", None)]
+    return [(opening, opening_offset), *((INDENT + text, inner) for text, inner in lines(query)), (")", None)]
 
 
 def query_precedence(query: Query) -> int:
@@ -87,7 +87,7 @@ def query_precedence(query: Query) -> int:
 
 
 def operand(query: Query, min_precedence: int) -> list[Line]:
-    """Return the lines of an operand of UNION, EXCEPT or INTERSECT, in parentheses if its precedence is too low."""
+    """Return the lines of an operand of a set operation, in parentheses if it binds less than `min_precedence`."""
     return lines(query) if query_precedence(query) >= min_precedence else parenthesized_lines("(", None, query)
 
 
@@ -114,30 +114,30 @@ def from_lines(tables: tuple[Table, ...]) -> list[Line]:
     return output
 
 
-def table_lines(table: Table, head: str, tail: str, begin: int | None) -> list[Line]:
-    """Return the text lines of a FROM item, from `head` (FROM or blanks) to `tail`; `begin` is its text offset.
+def table_lines(table: Table, head: str, tail: str, offset_in_text: int | None) -> list[Line]:
+    """Return the lines of a FROM item (at `offset_in_text`), from `head` (FROM or blanks) to `tail` (comma or empty).
 
-    `begin` is the offset of the item in the original text.
+    `offset_in_text` is the offset of the item in the original text.
     """
     if isinstance(table, Join):
         keyword = "LEFT JOIN " if table.outer else "JOIN "
         condition = f" ON {PRINTER.unparse(table.on)}{tail}"
         right = source_lines(table.right, "     " + keyword, condition, table.right.span.start or None)
-        return [*table_lines(table.left, head, "", begin), *right]
-    return source_lines(table, head, tail, begin)
+        return [*table_lines(table.left, head, "", offset_in_text), *right]
+    return source_lines(table, head, tail, offset_in_text)
 
 
-def source_lines(source: Source, head: str, tail: str, begin: int | None) -> list[Line]:
-    """Return the lines of a FROM source, window and alias; `head` begins the first line, `tail` ends the last one.
+def source_lines(source: Source, head: str, tail: str, offset_in_text: int | None) -> list[Line]:
+    """Return the lines of a FROM source (at `offset_in_text`) with window and alias, between `head` and `tail`.
 
-    `begin` is the offset of the source in the original text.
+    `offset_in_text` is the offset of the source in the original text.
     """
     tail = window_and_alias(source) + tail
     if isinstance(source.input, str):
-        return [(head + identifier(source.input) + tail, begin)]
+        return [(head + identifier(source.input) + tail, offset_in_text)]
     margin = "" if head == "FROM " else "     "
     inner = [(margin + INDENT + text, start) for text, start in lines(source.input)]
-    return [(head + "(", begin), *inner, (margin + ")" + tail, None)]
+    return [(head + "(", offset_in_text), *inner, (margin + ")" + tail, None)]
 
 
 def window_and_alias(source: Source) -> str:

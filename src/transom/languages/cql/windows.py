@@ -19,7 +19,7 @@ from transom.algebra.cql_windows import (
 from transom.algebra.operator import Stream
 from transom.algebra.streams import Renumber, is_dense
 from transom.algebra.windows import Bound, Coordinate, CoordinateRange, Every, OnArrival, UnboundedRange, Window
-from transom.catalog.reading.wording import or_declare, region_line
+from transom.catalog.reading.wording import POSITION_EXAMPLE, or_declare, region_line
 from transom.errors import LanguageRule, NameProblem, Span
 from transom.languages.cql import syntax
 from transom.languages.cql.parse import unknown_unit
@@ -98,7 +98,7 @@ class WindowTranslator:
     def unbounded(
         self, window: syntax.WindowClause, input: Stream, slide: Every | int | None, key: tuple[Attribute, ...]
     ) -> Window:
-        """Return the window of all rows so far per partition `key`, created at each `slide` (None: each row).
+        """Return the window of all rows so far per `key`, at each `slide` (None: each row; int, rows: LanguageRule).
 
         It is created at each `slide`, or at each arrival of a row if `slide` is None.
         """
@@ -121,7 +121,7 @@ class WindowTranslator:
         slide: Every | None,
         key: tuple[Attribute, ...],
     ) -> Window:
-        """Return the window of rows in a region, per partition `key`; `other_ranges` may limit it by time.
+        """Return a window of a region's rows (of a time in `other_ranges`) per `key`, at each `slide` (None: arrival).
 
         A range of time in `other_ranges` keeps only recent rows. The window is created at each `slide`, or at each
         arrival of a row if `slide` is None.
@@ -148,7 +148,7 @@ class WindowTranslator:
         key: tuple[Attribute, ...],
         window: syntax.WindowClause,
     ) -> Window:
-        """Return the window of the last n rows per partition `key`, at each `slide` or (None) at each row.
+        """Return the window of the last n rows per `key`, at each `slide` (int: rows; None: each row).
 
         It is created at each `slide`, or at each row if `slide` is None (C18).
         """
@@ -210,7 +210,7 @@ class WindowTranslator:
             raise LanguageRule("these ranges cannot be combined", span=ranges[1].span, hint=COMBINED_RANGES_HINT)
 
     def domain(self, clause: RangeClause | SlideClause, quantity: Quantity) -> Domain:
-        """Return whether the unit of a range or slide makes it TIME or SPACE.
+        """Return the domain TIME or SPACE of a range's or slide's unit; LanguageRule if RATTR or SATTR says the other.
 
         Raises LanguageRule if RATTR or SATTR says something else (C19).
         """
@@ -227,12 +227,12 @@ class WindowTranslator:
             )
         return domain
 
-    def non_overlapping_window(self, window: syntax.WindowClause, slide: int) -> str | None:
+    def non_overlapping_window(self, window: syntax.WindowClause, slide_ticks: int) -> str | None:
         """Return `window` as text with a range so short that windows do not overlap; None if no unit is exact.
 
         It is None if no unit of time is exact.
         """
-        lengths = exact_quantities([ticks * self.calendar.length for ticks in (slide - 1, slide)])
+        lengths = exact_quantities([ticks * self.calendar.length for ticks in (slide_ticks - 1, slide_ticks)])
         if lengths is None or window.slide is None:
             return None
         width, step = lengths
@@ -275,7 +275,7 @@ class WindowTranslator:
             raise LanguageRule(
                 f"a distance or region window needs positions, but {self.name} has none",
                 span=window.span,
-                hint=f"declare `position` of {self.name} in the catalog",
+                hint=f"declare `position` of {self.name} in the catalog, such as {POSITION_EXAMPLE}",
             )
         return self.position
 
@@ -288,7 +288,7 @@ class WindowTranslator:
         return self.required_position(window)
 
     def check_object(self, window: syntax.WindowClause, key: tuple[Attribute, ...]) -> None:
-        """Raise LanguageRule if the source has several moving objects that PARTITION BY does not separate (C31)."""
+        """Raise LanguageRule if the source has several moving objects that `key` (PARTITION BY) does not separate."""
         if self.object is not None and not key:
             raise LanguageRule(
                 "a window by distance needs PARTITION BY",
@@ -316,13 +316,14 @@ def exact_quantities(lengths: Sequence[int]) -> list[Quantity] | None:
 
 
 def window_hint(source: str, window: HalfOpenWindow | None, calendar: Calendar) -> str:
-    """Return a hint: the CQL window to write after `source` instead of a window function such as TUMBLE.
+    """Return a hint: the CQL window to write after `source` instead of TUMBLE or the like (None: an example).
 
     Without `window`, or if ticks do not divide it, the hint has an example.
     """
     length = calendar.length
     lengths = None if window is None else exact_quantities([window.width - length, window.slide])
     if window is None or lengths is None or window.width % length or window.slide % length:
-        return f"write for example {shorten(source)} [RANGE '299 seconds', SLIDE '300 seconds'] in FROM"
+        example = f"{shorten(source)} [RANGE '299 seconds', SLIDE '300 seconds']"
+        return f"write a window of fixed length, for example {example}, which includes both ends"
     text = window_text(syntax.WindowClause((), (RangeClause(lengths[0]),), SlideClause(lengths[1])))
     return f"write {shorten(source)} [{text}] in FROM; it includes both ends"

@@ -48,7 +48,7 @@ from transom.model.types import Value
 def translate(
     query: Query, catalog: Catalog, parameters: Mapping[str, Value] | None = None, views: StreamViews = unsupported_view
 ) -> Translation:
-    """Translate a SNEEql query to a plan; raises UsageError for any parameter, as SNEEql has none.
+    """Translate a SNEEql query to a plan; `views` plans sources defined by queries; UsageError for any parameter.
 
     `views` plans the extents that queries define.
     """
@@ -215,7 +215,7 @@ class _SneeqlTranslator(SelectTranslator):
 
     # E15: NOW-n is the beginning of the period n periods before the one that begins; its last tick is before TO.
     def period_window(self, window: CalendarWindow, input: Stream, tags: tuple[Attribute, ...]) -> Window:
-        """Translate a window of calendar periods, with columns `tags` (tick, index); warn if empty or with gaps."""
+        """Translate a calendar window with added columns `tags` (tick, index); warn if it is empty or has gaps."""
         from transom.languages.sql.calendar_windows import Amount, leaves_gaps, local_days, range_of, slide_by
 
         slide = slide_by(
@@ -235,7 +235,7 @@ class _SneeqlTranslator(SelectTranslator):
         return Window(input, slide, period_range, tags=tags)
 
     def warn_about(self, window: FromToWindow, past: int, until: int, slide: int) -> None:
-        """Warn if windows are empty, leave gaps between them, or overlap by a single tick or row.
+        """Warn if the window NOW-`past` to NOW-`until` (ticks or rows) is empty, has gaps or overlaps by 1 per `slide`.
 
         The window is NOW-`past` to NOW-`until` at each `slide`, in ticks or rows.
         """
@@ -250,7 +250,7 @@ class _SneeqlTranslator(SelectTranslator):
             )
 
     def non_overlapping_window(self, window: FromToWindow, past: int, until: int, slide: int) -> str | None:
-        """Return a window's text with a start one tick or row later, to avoid overlap; None if it is inexact.
+        """Return the window as text, its `past` a tick (ROWS: row) less against overlap; None if no unit is exact.
 
         It is None if no unit of time is exact.
         """
@@ -272,7 +272,8 @@ class _SneeqlTranslator(SelectTranslator):
         if window is not None and not (window.width % length or window.slide % length):
             exact = exact_window([window.width, length, window.slide])
         if exact is None:
-            return f"write for example {shorten(source)} [FROM NOW-299 TO NOW SLIDE 300 SEC] in FROM"
+            text = f"{shorten(source)} [FROM NOW-299 TO NOW SLIDE 300 SEC]"
+            return f"write a window of fixed length, for example {text}, which includes both ends"
         return f"write {shorten(source)} {exact} in FROM: it holds the same rows, and its result comes at its end"
 
     def scan_interval(self, window: ScanWindow) -> int:
@@ -284,7 +285,7 @@ class _SneeqlTranslator(SelectTranslator):
         return self.ticks(window.every, window.unit, window.every_span, f"SCAN {window.every} {window.unit.value}")
 
     def ticks(self, count: int, unit: OffsetUnit, span: Span, label: str) -> int:
-        """Convert a count of a unit to ticks; raises LanguageRule at `span` if that is not a whole number (S3).
+        """Convert `count` of a unit to ticks; LanguageRule (`label` is not a whole number) at `span` if not whole (S3).
 
         `label` says in the error what was counted.
         """

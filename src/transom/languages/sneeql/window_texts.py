@@ -25,7 +25,7 @@ def window_text(past: int, until: int, slide: int, unit: OffsetUnit) -> str:
 
 
 def exact_window(lengths: Sequence[int]) -> str | None:
-    """Return a SNEEql window with these lengths (microseconds) in the largest exact unit; None if no unit fits.
+    """Return a window with `lengths` past, until, slide (microseconds) in the largest exact unit; None if no unit fits.
 
     `lengths` are past, until and slide.
 

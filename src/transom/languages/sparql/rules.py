@@ -21,12 +21,12 @@ VOLATILE = ("NOW", "RAND", "UUID", "STRUUID")
 """Functions whose value depends on when they are called."""
 
 
-def check(query: SparqlQuery, prefixes: Mapping[str, str] | None = None) -> None:
+def check(query: SparqlQuery, catalog_prefixes: Mapping[str, str] | None = None) -> None:
     """Raise LanguageRule or NameProblem if a query breaks a rule that the grammar cannot express.
 
-    `prefixes` are those that the catalog declares (R27).
+    `catalog_prefixes` are those that the catalog declares (R27).
     """
-    check_names(query, prefixes or {})
+    check_names(query, catalog_prefixes or {})
     for group in find_nodes(query.form, GroupPattern):
         if group.window is not None:
             check_window(group.window)
@@ -37,9 +37,9 @@ def check(query: SparqlQuery, prefixes: Mapping[str, str] | None = None) -> None
     check_form(query.form)
 
 
-def check_names(query: SparqlQuery, prefixes: Mapping[str, str]) -> None:
+def check_names(query: SparqlQuery, catalog_prefixes: Mapping[str, str]) -> None:
     """Raise NameProblem for a prefix that neither the query nor the catalog declares."""
-    declared = {*prefixes, *(entry.name for entry in query.prologue if isinstance(entry, syntax.Prefix))}
+    declared = {*catalog_prefixes, *(entry.name for entry in query.prologue if isinstance(entry, syntax.Prefix))}
     for name in find_nodes(query.form, terms.PrefixedName):
         if name.prefix not in declared:
             raise NameProblem(
@@ -106,16 +106,16 @@ def check_labels(form: syntax.Form) -> None:
             _check_group_labels(group, owner, patterns)
 
 
-def _check_group_labels(group: GroupPattern, owner: dict[str, int], patterns: Iterator[int]) -> None:
-    """Raise LanguageRule if a blank node label in a group is already used in another basic graph pattern.
+def _check_group_labels(group: GroupPattern, pattern_of_label: dict[str, int], pattern_numbers: Iterator[int]) -> None:
+    """Raise LanguageRule for a blank node label in two basic graph patterns; `pattern_of_label`: label to number.
 
-    `owner` has the number of the pattern that uses each label; `patterns` yields new numbers.
+    `pattern_of_label` has the number of the pattern that uses each label; `pattern_numbers` yields new numbers.
     """
-    current = next(patterns)
+    current = next(pattern_numbers)
     for element in group.elements:
         if isinstance(element, syntax.TriplesBlock):
             for node in find_nodes(element, terms.BlankNode):
-                if owner.setdefault(node.label, current) != current:
+                if pattern_of_label.setdefault(node.label, current) != current:
                     raise LanguageRule(
                         f"_:{node.label} is used in two basic graph patterns",
                         span=node.span,
@@ -123,9 +123,9 @@ def _check_group_labels(group: GroupPattern, owner: dict[str, int], patterns: It
                     )
             continue
         for inner in outermost_groups(element):
-            _check_group_labels(inner, owner, patterns)
+            _check_group_labels(inner, pattern_of_label, pattern_numbers)
         if not isinstance(element, syntax.Filter):
-            current = next(patterns)
+            current = next(pattern_numbers)
 
 
 def _clauses(form: syntax.Form) -> list[object]:
@@ -155,10 +155,10 @@ def check_form(form: syntax.Form) -> None:
             check_group(group)
 
 
-def check_items(query: Select, bound: set[str]) -> None:
+def check_items(query: Select, bound_by_where: set[str]) -> None:
     """Raise LanguageRule if AS reuses a variable, or if a selected variable is neither grouped nor aggregated.
 
-    `bound` are the variables that WHERE binds.
+    `bound_by_where` are the variables that WHERE binds.
     """
     grouped = is_aggregated(query)
     keys = {
@@ -172,7 +172,7 @@ def check_items(query: Select, bound: set[str]) -> None:
             span=query.span,
             hint="list the grouped variables and the aggregates",
         )
-    taken = bound | keys
+    taken = bound_by_where | keys
     for item in query.items:
         expression: Expression = item.expression if isinstance(item, syntax.AliasedExpression) else item
         check_nested(expression)

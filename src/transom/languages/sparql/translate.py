@@ -59,10 +59,7 @@ def translate(
     parameters: Mapping[str, Value] | None = None,
     views: StreamViews | None = None,
 ) -> RdfTranslation:
-    """Translate a SPARQL query to a plan with warnings; `base` resolves relative IRIs, `parameters` bind variables.
-
-    `views` is unused.
-    """
+    """Translate a SPARQL query; `base` resolves relative IRIs, `parameters` bind variables; `views` is not used."""
     query = with_parameters(query, parameters or {}, catalog.parameters)
     check(query, catalog.rdf.prefixes)
     names = NameResolver.of(query, catalog.rdf.prefixes, base)
@@ -74,13 +71,10 @@ def translate(
     return RdfTranslation(plan, tuple(remarks(query.form)))
 
 
-def check_windows(form: syntax.Form, used: set[int]) -> None:
-    """Raise LanguageRule for a group's window that applies to no stream; `used` has the ids of those that do (R9).
-
-    `used` has the ids of the windows that apply to a pattern.
-    """
+def check_windows(form: syntax.Form, used_window_ids: set[int]) -> None:
+    """Raise LanguageRule for a group's WINDOW that no stream used: its id() is not in `used_window_ids` (R9)."""
     for group in find_nodes(form, syntax.GroupPattern):
-        if group.window is not None and id(group.window) not in used:
+        if group.window is not None and id(group.window) not in used_window_ids:
             raise LanguageRule(
                 "this window applies to no pattern over a stream",
                 span=group.window.span,
@@ -139,7 +133,7 @@ class _SparqlTranslator:
         return TripleTemplate(triple.subject, predicate, triple.object)
 
     def select(self, query: syntax.Select, context: _PatternContext) -> Windows:
-        """Return the plan of a SELECT's (or subquery's) solutions; `context`: its data and nearest window."""
+        """Return the plan of a SELECT's (or subquery's) solutions; `context`: data to match, and nearest WINDOW."""
         columns = tuple(dict.fromkeys(variable(name) for name in select_variables(query)))
         solutions: Windows = project(self.sorted_solutions(query, context, columns), columns)
         if query.kind is not None:
@@ -287,7 +281,7 @@ class _SparqlTranslator:
     def basic_graph_pattern(
         self, statements: Sequence[terms.TriplesSameSubject], context: _PatternContext
     ) -> BasicGraphPattern:
-        """Translate adjacent triples to a join of triple patterns, each with a window of its own.
+        """Translate adjacent triples to a join of triple patterns, each over the window (if any) of `context`.
 
         This is the rule Triple of Algorithm 1 in 002.
         """
@@ -345,7 +339,7 @@ class _SparqlTranslator:
 
 
 def join_patterns(left: Windows, right: Windows) -> Windows:
-    """Return the plan that joins two patterns' solutions on common variables; if one is empty, the other."""
+    """Join two patterns' solutions on common variables; if one is the empty pattern `{}`, return the other."""
     if left == EMPTY_PATTERN:
         return right
     return left if right == EMPTY_PATTERN else join(left, right)

@@ -114,7 +114,7 @@ def slide_by(amount: Amount, days: LocalDays) -> EveryPeriod:
 
 
 def range_of(past: Amount, until: Amount, slide: EveryPeriod) -> PeriodRange:
-    """Return the range from `past` to `until` before a slide boundary; raises LanguageRule for a wrong unit.
+    """Return the range from `past` to `until` before a slide boundary; LanguageRule unless in days or the slide's unit.
 
     A range counts the periods of the slide, or days.
     """

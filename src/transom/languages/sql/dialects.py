@@ -34,7 +34,7 @@ class HalfOpenWindow:
     slide: int
 
 
-def function_hint(name: str, callable_names: Iterable[str], aggregates: Collection[str]) -> str:
+def function_hint(name: str, known_functions: Iterable[str], known_aggregates: Collection[str]) -> str:
     """Return a hint for an unknown function: a similar function, or what replaces a function of another dialect.
 
     >>> function_hint("MEAN", [], [])
@@ -44,7 +44,7 @@ def function_hint(name: str, callable_names: Iterable[str], aggregates: Collecti
         return FOREIGN_FUNCTIONS[name]
     if name.startswith("ST_") or name == "INSIDE" or name in SPACE_FUNCTIONS:
         return "CQL has spatial functions such as INSIDE, WITHIN and DISTANCE; SNEEql has none"
-    matches = difflib.get_close_matches(name, [*callable_names, *aggregates], 1, 0.6)
+    matches = difflib.get_close_matches(name, [*known_functions, *known_aggregates], 1, 0.6)
     return f"did you mean {matches[0]}?" if matches else "docs/sneeql.md lists all functions, under Functions"
 
 

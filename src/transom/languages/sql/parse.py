@@ -60,14 +60,9 @@ def span_of(token: Token) -> Span:
 
 
 def parse_language(
-    language: str, builder: ExpressionBuilder, text: str, token_names: Mapping[str, str], advice: Advice
+    language: str, builder: ExpressionBuilder, text: str, token_names_in_errors: Mapping[str, str], advice: Advice
 ) -> Any:
-    """Parse `text` by a language's grammar; `builder` makes the syntax tree, `advice` adds hints to ParseErrors.
-
-    `token_names` are the spellings of tokens in errors.
-
-    `token_names` are the language's names of grammar terminals in messages; `advice` gives the language's hints.
-    """
+    """Parse `text` by a language's grammar; `builder` builds the syntax tree, `advice` gives hints for ParseErrors."""
     if len(text) > MAX_TEXT_LENGTH:
         raise ParseError(
             f"a query is at most {MAX_TEXT_LENGTH:,} characters long",
@@ -88,7 +83,7 @@ def parse_language(
     except UnexpectedInput as error:
         from transom.languages.sql.parse_errors import TOKEN_NAMES, explain_failure
 
-        raise explain_failure(error, text, {**TOKEN_NAMES, **token_names}, advice) from None
+        raise explain_failure(error, text, {**TOKEN_NAMES, **token_names_in_errors}, advice) from None
     except VisitError as error:
         if isinstance(error.orig_exc, TransomError):
             raise error.orig_exc.within(text) from None

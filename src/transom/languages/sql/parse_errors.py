@@ -110,17 +110,21 @@ _WINDOW_FUNCTION = re.compile(r"\b(?:TUMBLE|HOP|CUMULATE|SESSION)\s*\([^()]*\Z|\
 _COMMENT = re.compile(r"--[^\n]*")
 
 
-def explain_failure(error: UnexpectedInput, text: str, token_names: Mapping[str, str], advice: Advice) -> ParseError:
+def explain_failure(
+    error: UnexpectedInput, text: str, token_names_in_errors: Mapping[str, str], advice: Advice
+) -> ParseError:
     """Turn Lark's parse error into a ParseError with a hint, from the language's `advice` or a general one.
 
-    `token_names` are the spellings of terminals.
+    `token_names_in_errors` are the spellings of terminals.
     """
     if not _COMMENT.sub("", text).strip():
         return ParseError(
             "the query is empty", span=Span(0, 1), text=text, hint="write for example SELECT temp FROM road"
         )
     interactive = getattr(error, "interactive_parser", None)
-    expected = {token_names.get(n, n.lstrip("_").upper()) for n in (interactive.accepts() if interactive else ())}
+    expected = {
+        token_names_in_errors.get(n, n.lstrip("_").upper()) for n in (interactive.accepts() if interactive else ())
+    }
     offset = error.pos_in_stream if error.pos_in_stream is not None else len(text)
     match = None
     if not (isinstance(error, UnexpectedToken) and error.token.type == "$END"):

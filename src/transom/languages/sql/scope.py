@@ -35,7 +35,7 @@ class VisibleSource:
     """The column or field of the extent's source that holds the time of a row, for hints only."""
 
     def tag(self, qualifier: str | None, name: str) -> Attribute | None:
-        """Return the attribute `tick` (event time) or `index` (row number) that a name means, else None (S35)."""
+        """Return the implicit attribute `tick` (event time) or `index` (row number) if a name means it, else None."""
         if not self.tagged or name not in IMPLICIT_TAGS or qualifier not in (None, self.qualifier):
             return None
         if self.schema.find(None, name):
@@ -62,7 +62,7 @@ class SourceScope:
     """The names of the language's aggregate functions."""
 
     def translate_in_scope(self, node: Node) -> Expression | None:
-        """Return None: `translate` handles the node; raises LanguageRule for an aggregate without a window.
+        """Return None, as no expression is a column of this scope; LanguageRule for an aggregate without a window.
 
         That is S20.
         """
@@ -113,7 +113,7 @@ class SourceScope:
 
     @staticmethod
     def _ambiguous(label: str, candidates: list[Attribute], name: Name) -> NameProblem:
-        """Return the NameProblem for a name that several columns have; its hint lists these `candidates`."""
+        """Return the NameProblem for a name, shown as `label`, that several columns (`candidates`) have."""
         labels = {a.label: None for a in candidates}
         qualified = len(labels) == len(candidates) and all(a.qualifier for a in candidates)
         hint = f"write {' or '.join(labels)}" if qualified else "give the columns or the sources other names with AS"
@@ -196,7 +196,7 @@ class GroupScope:
         self.aggregate(FunctionCall("COUNT", (), star=True))
 
     def aggregate(self, node: FunctionCall) -> Aggregate:
-        """Return the plan's aggregate for a call such as SUM(x); equal calls share one, added by the first.
+        """Return the plan's aggregate for a call such as SUM(x), added at its first call; equal calls share it.
 
         Raises LanguageRule or TypeProblem if the argument does not fit.
         """

@@ -89,7 +89,7 @@ class SelectTranslator:
             raise
 
     def open_extent(self, extent: Extent, schema: Schema) -> Stream | StoredTable:
-        """Return the operator that reads an extent: a stored table, a stream, or the plan of the query that defines it.
+        """Return the plan that reads an extent: of the query that defines it, else a stored table or stream operator.
 
         Sensed extents give StreamAcquire, pushed ones StreamReceive. A declared `max_speed` adds a SpeedLimit, which
         rejects rows that an object cannot have reached.
@@ -114,10 +114,10 @@ class SelectTranslator:
         self.warn_about_null(node)
         return condition(node, scope, "WHERE")
 
-    def refuse_window_functions(self, nodes: Iterable[Node | None], source: str) -> None:
-        """Raise LanguageRule if an expression calls a window function of Spark SQL or Flink SQL, such as TUMBLE.
+    def refuse_window_functions(self, nodes: Iterable[Node | None], source_name: str) -> None:
+        """Raise LanguageRule for a window function such as TUMBLE; its hint has a window after `source_name`.
 
-        The hint has the window that the query needs after `source` instead.
+        The hint has the window that the query needs after `source_name` instead.
         """
         for node in nodes:
             for part in nodes_in(node) if node is not None else ():
@@ -127,7 +127,7 @@ class SelectTranslator:
                     raise LanguageRule(
                         f"{what}: a window is written in brackets after its source",
                         span=name_span(part),
-                        hint=self.window_hint(source, window_of_call(part)),
+                        hint=self.window_hint(source_name, window_of_call(part)),
                     )
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
@@ -164,7 +164,7 @@ class SelectTranslator:
     def items(
         self, items: Sequence[SelectItem], star: Span, scope: SourceScope | GroupScope
     ) -> tuple[NamedExpression, ...]:
-        """Translate the select list to output columns; an empty list is `*`; raises NameProblem for duplicate names.
+        """Translate the select list; an empty one is the `*` at the span `star`; NameProblem for duplicate names.
 
         `star` is the span of `*`.
         """

@@ -223,7 +223,7 @@ def translate_in_list(operand: Node, options: Sequence[Node], scope: Scope) -> E
 
 
 def apply_sign(operator: str, operand: Expression) -> Expression:
-    """Apply unary + or - to an operand, directly if it is a constant; raises TypeProblem unless it is a number."""
+    """Apply unary + or - to an operand, at once if it is a constant; raises TypeProblem unless it is a number."""
     try:
         negative = call("NEG", operand)  # unary + takes the same types
     except TypeProblem:
@@ -261,7 +261,7 @@ def translate_comparable(nodes: Sequence[Node], scope: Scope) -> list[Expression
 
 
 def read_strings_as_instants(operands: list[Expression], nodes: Sequence[Node], scope: Scope) -> list[Expression]:
-    """Convert constant strings to ticks if an operand is of type TIME, else to instants if one is a TIMESTAMP.
+    """Convert constant strings to ticks if an operand is a TIME, to instants if one is a TIMESTAMP, else not at all.
 
     `nodes` locate errors.
     """
@@ -271,7 +271,7 @@ def read_strings_as_instants(operands: list[Expression], nodes: Sequence[Node], 
     target = Type.TIME if Type.TIME in kinds else Type.TIMESTAMP
 
     def read_if_string(operand: Expression, node: Node) -> Expression:
-        """Convert a comparison operand to a tick or an instant if it is a constant string; others are unchanged."""
+        """Convert a constant string to a tick (target TIME) or instant (TIMESTAMP); other operands are unchanged."""
         if not (isinstance(operand, Constant) and isinstance(operand.value, str)):
             return operand
         instant = read_instant(operand.value, node.span)
@@ -350,7 +350,7 @@ def translate_case(node: CaseWhen, scope: Scope) -> Case:
 
 
 def common_branch_type(common: Type, branch_type: Type, node: Node, first: Node) -> Type:
-    """Return the common type of the CASE branches so far and the branch `node`; raises TypeProblem if there is none.
+    """Return the common type of CASE branches so far (`common`) and of `node`; TypeProblem, quoting `first`, if none.
 
     `first` is the result of the first branch.
     """

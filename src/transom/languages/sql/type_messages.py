@@ -49,7 +49,7 @@ def or_list(names: Sequence[str]) -> str:
 
 
 def cast_text(text: str, source: Type, target: Type) -> str | None:
-    """Return SQL that casts the expression `text` to `target`, if needed through integer; None if impossible."""
+    """Return SQL that casts expression `text` to `target` (float to string: rounded to integer); None if impossible."""
     if castable(source, target):
         return f"CAST({text} AS {target})"
     if (source, target) == (Type.FLOAT, Type.STRING):
@@ -69,7 +69,7 @@ def condition_hint(text: str, kind: Type) -> str:
 
 
 def operand_hint(operator: str, operands: Sequence[tuple[str, Type]]) -> str:
-    """Return a hint for an operator whose operands, pairs (text, type), have types that it does not take."""
+    """Return a hint for an operator on operands (text, type) of wrong types: the types it takes, or a CAST to write."""
     hint = OPERANDS.get(operator, "it takes numbers")
     if operator in ("||", "LIKE"):
         casts = [cast_text(text, kind, Type.STRING) for text, kind in operands if kind is not Type.STRING]
@@ -79,7 +79,7 @@ def operand_hint(operator: str, operands: Sequence[tuple[str, Type]]) -> str:
 
 
 def same_type_hint(operands: Sequence[tuple[str, Type]]) -> str:
-    """Return a hint to CAST one of several expressions, pairs (text, type), so that all have the same type."""
+    """Return a hint to CAST one of several operands (text, type) so that all have one type, or to use one type."""
     first = next((operand for operand in operands if operand[1] is not Type.NULL), operands[0])
     other = next((operand for operand in operands if common_type(first[1], operand[1]) is None), operands[-1])
     pairs = ((other, first), (first, other))
@@ -129,7 +129,7 @@ def _time_and_timestamp(operands: Sequence[Expression]) -> TypeProblem:
 
 
 def _comparison_cast(operands: Sequence[Expression], other: Type) -> str:
-    """Return a hint on how to compare values of two types: a CAST of a column, if a suitable one exists."""
+    """Return a hint to compare values of one type, with a CAST of a column to write if there is a suitable one."""
     first = operands[0].type
     for operand in operands:
         target = other if operand.type is first else first
@@ -183,6 +183,6 @@ def conversion_hint(text: str, source: Type, target: Type) -> str:
 
 
 def overlap_warning(suggestion: str | None) -> str:
-    """Return the warning that a window is a tick or row longer than its slide; `suggestion` is a better window."""
+    """Return the warning that a window is a tick or row longer than its slide; `suggestion`: a better one, or None."""
     message = "the window is one longer than its slide, so a row on the boundary is in two windows"
     return message if suggestion is None else f"{message}; for windows that do not overlap write {suggestion}"

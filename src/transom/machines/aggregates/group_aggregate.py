@@ -53,7 +53,7 @@ class AggregateSpec:
         return self.distinct or self.function in ("min", "max", *_TERM_FUNCTIONS)
 
     def total(self) -> RetractableSum | RetractableTermSum | None:
-        """Create an empty running SUM, AVG or COUNT(column); None for COUNT(*), COUNT(DISTINCT) and others."""
+        """Create an empty running SUM, AVG or COUNT(column); None if another structure computes the aggregate."""
         if self.function in ("sum", "avg"):
             return (
                 RetractableTermSum(self.function)
@@ -113,7 +113,7 @@ class GroupAggregate:
         return self.rows if self.bags else min(self.rows, 1)
 
     def take(self, changes: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
-        """Apply (count, row) changes of a group; if the result changes, yield (-1, old row) and (1, new row).
+        """Apply (signed count, row) changes of a group; if its result row changes, yield (-1, old), (1, new row).
 
         Both inputs and outputs are (signed count, row): an output is (-1, old row) or (1, new row). Raises ValueError
         if a row is retracted that was never added.
@@ -166,7 +166,7 @@ class GroupAggregate:
                 yield _multiset_aggregate(aggregate, self.bags[aggregate.argument][0])
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the last result row with the number of the group's rows, then the values that the group keeps."""
+        """Yield state to inspect: the last result row with the group's row count, then each distinct value kept."""
         yield StateEntry("group", 0, None, self.rows, self.emitted)
         for argument, (bag, _) in self.bags.items():
             yield from (StateEntry("value", argument, None, copies, (member,)) for member, copies in bag.members())
@@ -205,7 +205,7 @@ def _multiset_aggregate(aggregate: AggregateSpec, bag: Multiset) -> Value:
 
 
 def _concat_terms(aggregate: AggregateSpec, bag: Multiset) -> str | None:
-    """Compute GROUP_CONCAT: join the strings of all terms in `bag`, sorted; NULL if one of the terms has no string."""
+    """GROUP_CONCAT: join the texts of the terms in `bag` in sort order; None if a term, as a blank node, has none."""
     parts: list[str] = []
     for characters, count in bag.labels():
         if characters is None:

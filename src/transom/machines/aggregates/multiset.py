@@ -27,7 +27,7 @@ class Multiset:
         return len(self.order)
 
     def add(self, member: Any, count: int, label: str | None = None) -> int:
-        """Add `count` copies of a member with text `label`; return 1 if it is new, -1 if it is gone, else 0.
+        """Add `count` copies (negative: remove) of a member; return 1 if it is new, -1 if gone, else 0; NULL: `count`.
 
         A negative `count` removes copies; `label` is a text that is stored with the member. For None, which is counted
         apart, it returns `count`.
@@ -61,7 +61,7 @@ class Multiset:
         return self.order[-1][1] if self.order else None
 
     def labels(self) -> Iterator[tuple[str | None, int]]:
-        """Yield each member's label (a text stored with it, or None) and count, in sort order of the members."""
+        """Yield (label, count) of each member in sort order of the members; a label is text given with it, or None."""
         return ((label, self.counts[member]) for _, member, label in self.order)
 
     def members(self) -> Iterator[tuple[Any, int]]:
@@ -71,7 +71,7 @@ class Multiset:
             yield None, self.null_count
 
     def pack(self) -> Any:
-        """Encode the multiset as JSON lists: number of NULLs, and (member, count, label: its stored text) each."""
+        """Encode the multiset for JSON: [number of NULLs, [[member, count, label or None], ...]]."""
         return [self.null_count, [[codec.pack_nested(m), self.counts[m], label] for _, m, label in self.order]]
 
     @classmethod

@@ -85,7 +85,7 @@ class PartialAggregate(Protocol):
         """Merge the partial aggregates of two consecutive panes (slices of a window)."""
 
     def window(self) -> SlidingAggregate:
-        """Create the running aggregate of a sliding window, at first without panes (slices of the window)."""
+        """Create the running aggregate of a sliding window, which panes (slices of the window) enter and leave."""
 
     def pack(self, partial: Any) -> Any:
         """Encode the partial aggregate of a pane for JSON, to save it as state."""
@@ -291,11 +291,11 @@ class _PartialPath:
     """Partial path length: the step to the first row of a pane, and the sum of all its steps."""
 
     def empty(self) -> tuple[int, int] | None:
-        """Return None, the partial result of a pane without rows: there is no path through row positions."""
+        """Return None, the partial path length of a pane (slice of a window) without rows."""
         return None
 
     def add(self, partial: tuple[int, int] | None, value: Value) -> tuple[int, int]:
-        """Return a pane's (first step, sum of steps) after one more step `value`; `partial` is None at first."""
+        """Extend a pane's (first step, sum of steps) by the step `value` in micrometres; None stands for no steps."""
         if not isinstance(value, int):
             raise PlanError(f"{value!r} is no step")
         return (value, value) if partial is None else (partial[0], partial[1] + value)
@@ -311,7 +311,7 @@ class _PartialPath:
         return _SlidingPath()
 
     def pack(self, partial: tuple[int, int] | None) -> Any:
-        """Encode a pane's path (step to its first row, sum of its steps) as a JSON list; None without rows."""
+        """Encode a pane's path (step to its first row, sum of steps; micrometres) as a JSON list; None without rows."""
         return None if partial is None else list(partial)
 
     def unpack(self, encoded: Any) -> tuple[int, int] | None:
@@ -328,7 +328,7 @@ class _SlidingPath:
         self.firsts: deque[int] = deque()
 
     def enter(self, partial: tuple[int, int] | None) -> None:
-        """Extend the window's path by the rows of a new pane: add the sum of their steps."""
+        """Add the sum of steps (distances between successive rows, in micrometres) of a pane that enters the window."""
         if partial is not None:
             self.firsts.append(partial[0])
             self.total += partial[1]
@@ -340,7 +340,7 @@ class _SlidingPath:
             self.total -= partial[1]
 
     def value(self) -> Value:
-        """Return the length of the path from the window's first row to its last; None if it holds no rows."""
+        """Return the length in micrometres of the path from the window's first row to its last; None without rows."""
         return self.total - self.firsts[0] if self.firsts else None
 
 

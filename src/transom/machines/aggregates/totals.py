@@ -42,7 +42,7 @@ class RetractableSum:
                 self.total += count * to_units(cells[0])
 
     def value(self) -> tuple[Value, ...]:
-        """Return the aggregate as a tuple of one value; a sum of decimals is returned as text.
+        """Return the aggregate as a 1-tuple; a SUM of decimals is text, since it may have too many digits for its type.
 
         The digits of such a sum may not fit into a decimal column.
         """
@@ -77,7 +77,7 @@ class RetractableTermSum:
 
     @property
     def width(self) -> int:
-        """Number of result columns: 3 for SUM (numeric kind, digits, float), 4 for AVG, which adds a count."""
+        """Number of result columns: 3 for SUM (numeric kind, exact digits, float), 4 for AVG, which adds the count."""
         return 4 if self.with_count else 3
 
     @property
@@ -86,7 +86,7 @@ class RetractableTermSum:
         return min(*self.counts, *self.non_finite_counts) >= 0
 
     def add(self, cells: Sequence[Any], count: int) -> None:
-        """Add `count` copies of an RDF number to the sum, or remove copies if `count` is negative.
+        """Add `count` (negative: remove) copies of the number or error whose (kind, exact, float) values end `cells`.
 
         The last three of `cells` are the number's kind, its exact value and its floating-point value.
         """
@@ -114,7 +114,7 @@ class RetractableTermSum:
         return kind, digits, floating, None if kind is None else sum(self.counts)
 
     def _sum(self) -> tuple[int | None, str | None, float | None]:
-        """Return the sum as (numeric kind, digits if exact, else float); all NULL for an error or an overflow."""
+        """Return (numeric kind, exact digits or None, float or None); all None for an error or too many digits."""
         if self.counts[0]:
             return None, None, None
         kind = max((kind for kind in NumericKind if self.counts[kind]), default=NumericKind.INTEGER)
@@ -124,7 +124,7 @@ class RetractableTermSum:
         return (int(kind), str(exact), None) if abs(exact) < 10**DIGITS else (None, None, None)
 
     def _floating(self, kind: NumericKind) -> float:
-        """Round the sum once to a 32-bit or 64-bit float, as `kind` says; NaN and infinities follow IEEE 754."""
+        """Round the exact sum once to a 32-bit or 64-bit float, as `kind` says; NaN and infinities follow IEEE 754."""
         nan, positive_infinity, negative_infinity = self.non_finite_counts
         if nan or (positive_infinity and negative_infinity):
             return math.nan

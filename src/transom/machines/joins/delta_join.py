@@ -32,7 +32,7 @@ class DeltaJoin:
     kind = "join"
 
     def __init__(self, widths: Sequence[int], emit: JoinOutput = "inner") -> None:
-        """Create a join without rows; `widths` has the column count of each input, `emit` chooses the output rows."""
+        """Create a join without rows; `widths`: column count per input; `emit`: join type, such as `left` or `semi`."""
         self.widths = tuple(widths)
         self.emit = emit
         self.present: list[Counter[Row]] = [Counter() for _ in widths]
@@ -43,7 +43,7 @@ class DeltaJoin:
         return sum(bag.total() for bag in self.present)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (side, signed count, row); yield (1 for pair or 0 for left row, count, row).
+        """Apply a tick's changes (input number, signed count, row); yield (1 for pair or 0 for left row, count, row).
 
         A change of an input is (side, signed count, row), of the output (PAIR or LEFT, signed count, row). Raises
         ValueError if a row is retracted that was never added.
@@ -59,7 +59,7 @@ class DeltaJoin:
             yield from ((LEFT, count, row) for row, count in _sorted_changes(self._left(side_changes[0], matched)))
 
     def _pairs(self, side_changes: Sequence[Counter[Row]]) -> Counter[Row]:
-        """Apply a tick's changes, one side after the other; return the joined pairs that change, with counts.
+        """Apply a tick's changes per input; return the joined rows that appear or disappear, with signed counts.
 
         So no pair counts twice.
         """
@@ -81,40 +81,37 @@ class DeltaJoin:
                     del bag[row]
         return pairs
 
-    def _left(self, left_changes: Counter[Row], matched: bool) -> Counter[Row]:
-        """Return a tick's output changes of left rows, as signed counts; `matched`: the right side had rows before it.
-
-        `matched` says whether the right side had rows before this tick.
-        """
+    def _left(self, left_changes: Counter[Row], matched_before: bool) -> Counter[Row]:
+        """Return a tick's output changes of left rows; `matched_before`: whether the right input had rows before it."""
         now = bool(self.present[1])
         emitted: Counter[Row] = Counter()
-        if self.emit == "candidates" or (self.emit == "mark" and matched == now):
+        if self.emit == "candidates" or (self.emit == "mark" and matched_before == now):
             changes: Iterable[tuple[Row, int, bool]] = ((row, count, now) for row, count in left_changes.items())
         elif self.emit == "mark":
-            changes = [*self._before(left_changes, matched), *self._after(now)]
+            changes = [*self._before(left_changes, matched_before), *self._after(now)]
         else:
             emits_matched = self.emit == "semi"
-            if matched == now:
+            if matched_before == now:
                 changes = ((row, count, now) for row, count in left_changes.items() if now == emits_matched)
             else:
-                changes = self._after(now) if now == emits_matched else self._before(left_changes, matched)
+                changes = self._after(now) if now == emits_matched else self._before(left_changes, matched_before)
         padding = (None,) * sum(self.widths[1:]) if self.emit in ("left", "candidates") else ()
         for row, count, flag in changes:
             emitted[(*row, flag) if self.emit == "mark" else row + padding] += count
         return emitted
 
     def _after(self, matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield (row, count, `matched`) for each left row after this tick; `matched`: whether it has a match."""
+        """Yield (row, count, `matched`) for every left row after this tick; `matched`: right input has rows."""
         return ((row, count, matched) for row, count in self.present[0].items())
 
     def _before(self, left_changes: Counter[Row], matched: bool) -> Iterator[tuple[Row, int, bool]]:
-        """Yield (row, -count, `matched`) for the left rows as before this tick, to retract the old output."""
+        """Yield (row, -count, `matched`) for every left row before this tick's changes, to retract what was emitted."""
         before = self.present[0].copy()
         before.subtract(left_changes)
         return ((row, -count, matched) for row, count in before.items())
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the rows of all sides with their counts."""
+        """Yield a state entry per distinct row of each joined input, with its count, for inspection."""
         yield from rows_of_sides(self.present)
 
     def save(self) -> bytes:

@@ -51,7 +51,7 @@ class JoinTree:
         return sum(join.held for join in self.joins)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (input number, signed count, row); yield output changes (PAIR, signed count, row).
+        """Apply a tick's changes (input number, signed count, row); yield the last join's changes (1, count, row).
 
         A change of an input is (side, signed count, row), of the output (PAIR, signed count, row). Raises ValueError if
         a row is retracted that was never added.
@@ -66,7 +66,7 @@ class JoinTree:
         yield from ((PAIR, count, row) for count, row in outputs[-1])
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield each join input's rows in state with counts; inputs are numbered consecutively over all joins."""
+        """Yield each join's rows in state with counts, to inspect; the inputs of all joins are numbered in sequence."""
         yield from rows_of_sides(bag for join in self.joins for bag in join.present)
 
     def save(self) -> bytes:

@@ -28,7 +28,7 @@ class MatchCounter:
     kind = "matches"
 
     def __init__(self, emit: MatchOutput, padding: int = 0) -> None:
-        """Create one left row's counter of join matches; `emit` chooses output rows, `padding` counts NULLs.
+        """Count a left row's matches; `emit`: join type, distinct or numbered; `padding`: NULLs added if unmatched.
 
         `emit` chooses the output rows, and `padding` NULLs widen an unmatched left row to a pair.
         """
@@ -45,7 +45,7 @@ class MatchCounter:
         return int(self.copies != 0 or self.matches != 0)
 
     def take(self, changes: Iterable[tuple[int, int, Row]]) -> Iterator[tuple[int, int, Row]]:
-        """Apply a tick's changes (0 left row or 1 pair, count, row); yield output changes in the same form.
+        """Apply a tick's changes (0 for left row or 1 for pair, count, row); yield output changes of the same form.
 
         A change is (0 for the left row or 1 for a pair, count, row), of the output (PAIR or LEFT, count, row). Raises
         ValueError if a row or a pair is retracted that was never added.
@@ -78,11 +78,11 @@ class MatchCounter:
             self.row = None
 
     def _output_row(self, row: Row, flag: bool) -> Row:
-        """Return a left row for output: with `flag` (has it a match?) if `emit` is mark, else padded with NULLs."""
+        """Return a left row for output: if `emit` is mark with `flag` (has it a match?), else padded with NULLs."""
         return (*row, flag) if self.emit == "mark" else row + (None,) * self.padding
 
     def _target_counts(self) -> list[int]:
-        """Return how many copies of the left row to output, as a list: with match flag false, then with true.
+        """Return how often to emit the left row: [copies with match flag false, copies with match flag true].
 
         The list has the count for the flag false, then for true.
         """
@@ -107,7 +107,7 @@ class MatchCounter:
 
     @classmethod
     def load(cls, state: bytes, emit: MatchOutput, padding: int) -> MatchCounter:
-        """Restore a counter from the bytes of `save`; `emit` chooses output rows, `padding` counts NULLs."""
+        """Restore a counter from the bytes of `save`; `emit` and `padding` are those with which it was created."""
         machine = cls(emit, padding)
         machine.copies, machine.matches, *machine.emitted, row = codec.load(cls.kind, state)
         machine.row = None if row is None else codec.unpack(row)

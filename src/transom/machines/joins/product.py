@@ -62,7 +62,7 @@ class ProductMachine:
     def __init__(
         self, left: SideKind, right: SideKind, output: ProductOutput = "windows", widths: tuple[int, int] = (0, 0)
     ) -> None:
-        """Create a join of two inputs' current windows; `output`: what to emit; `widths`: the column counts.
+        """Join current windows; `left`, `right`: how rows arrive; `output`: rows to emit; `widths`: column counts.
 
         An input arrives as windows or as changes (`intervals`); `widths` has the column counts of both.
         """
@@ -84,7 +84,7 @@ class ProductMachine:
         return sum(len(rows) for windows in cut for rows in windows.values()) + valid_rows
 
     def take(self, left: Sequence[SideEvent], right: Sequence[SideEvent]) -> Iterator[ProductRow]:
-        """Apply a tick's events; if an input has new windows, yield all pairs of windows: a marker, then rows.
+        """Apply a tick's events; if an input has new windows, yield each pair of current windows: a marker, then rows.
 
         Each pair is a window marker, then its rows.
         """
@@ -110,7 +110,7 @@ class ProductMachine:
                         yield ProductRow(seq, row + match)
 
     def _relations(self) -> Iterator[ProductRow]:
-        """Yield a window marker (row None), then the rows of both inputs or joined pairs, as `self.output` says."""
+        """Yield a window marker (row None), then both inputs' rows, or pairs and maybe left rows, by `self.output`."""
         for side in range(2):
             self._apply_removals(side)
         yield ProductRow(1, None)
@@ -128,7 +128,7 @@ class ProductMachine:
             yield from (ProductRow(1, row + match, left_number) for match in by_key.get(key, ()))
 
     def _update_side(self, side: int, events: Sequence[SideEvent]) -> bool:
-        """Apply a tick's events to side 0 (left) or 1 (right), and return whether the side has new windows."""
+        """Apply a tick's events to side 0 (left) or 1 (right); return whether this side has new windows."""
         if self.kinds[side] == "windows":
             if not events:
                 return False
@@ -152,14 +152,14 @@ class ProductMachine:
         return True
 
     def _add_row(self, side: int, entry: OrderedRow) -> None:
-        """Insert a row, with its sort order and join key, into input number `side`, which arrives as changes."""
+        """Insert a row, with sort order and join key, into input `side` (0 left, 1 right), which arrives as changes."""
         self.side_rows[side].append(entry)
         counts = self.row_counts[side]
         if counts is not None:
             counts[entry] += 1
 
     def _remove_row(self, side: int, entry: OrderedRow) -> None:
-        """Retract a row from an input that arrives as changes; raises ValueError if it was never inserted."""
+        """Retract a row from input `side` (0 left, 1 right); raises ValueError if the row was never inserted."""
         counts = self.row_counts[side]
         if counts is None:
             counts = self.row_counts[side] = Counter(self.side_rows[side])
@@ -204,7 +204,7 @@ class ProductMachine:
 
     @classmethod
     def load(cls, state: bytes, output: ProductOutput = "windows", widths: tuple[int, int] = (0, 0)) -> ProductMachine:
-        """Restore a join of two inputs' windows from the bytes of `save`; other arguments are those of its creation."""
+        """Restore a join from the bytes of `save`; `output` and `widths` are those with which it was created."""
         kinds, started, windows, side_rows = codec.load(cls.kind, state)
         machine = cls(kinds[0], kinds[1], output, widths)
         machine.side_rows = [_unpack_rows(rows) for rows in side_rows]

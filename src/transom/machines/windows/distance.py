@@ -75,7 +75,7 @@ class Odometer:
         return self._coordinate_system.point(row[spec.x], 0.0 if spec.y is None else row[spec.y])
 
     def advance_to(self, tick: int, position: tuple[float, float] | None) -> int | None:
-        """Move to a row's position and return the step in micrometres; None, unmoved, above the speed limit.
+        """Move to `position` at `tick`; return the step in micrometres (0: no position), or None if too fast, and stay.
 
         Without a position the step is 0.
         """
@@ -92,7 +92,7 @@ class Odometer:
         return step
 
     def step_to(self, position: tuple[float, float] | None) -> int:
-        """Move to a row's position without checking the speed limit, and return the step in micrometres.
+        """Move to `position` without checking the speed limit; return the step in micrometres, 0 if it is None.
 
         Without a position the step is 0.
         """
@@ -103,7 +103,7 @@ class Odometer:
         return step
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield the distance and the last position with its tick; nothing before the first position."""
+        """Yield one entry to inspect: total distance, last position and its tick; nothing before the first position."""
         if self.last_position is not None:
             yield StateEntry("position", 0, self.tick, 1, (self.distance, *self.last_position))
 
@@ -128,19 +128,19 @@ class DistanceMachine:
     kind = "distance"
     held = 0
 
-    def __init__(self, spec: PositionSpec, forget_after: int | None = None) -> None:
-        """Create the state of one moving object, at distance 0 and without a position.
+    def __init__(self, spec: PositionSpec, forget_after_ticks: int | None = None) -> None:
+        """Create a moving object's state at distance 0; after over `forget_after_ticks` (None: never) idle it restarts.
 
-        After more than `forget_after` idle ticks it starts anew; None means never.
+        After more than `forget_after_ticks` idle ticks it starts anew; None means never.
         """
         self.spec = spec
-        self.forget_after = forget_after
+        self.forget_after = forget_after_ticks
         self.odometer = Odometer(spec)
         self.last: int | None = None
 
     @property
     def blank(self) -> bool:
-        """Whether the state can be dropped: only with `forget_after`, if no row came within that many ticks.
+        """Whether the state can be dropped, as no row came within `forget_after` ticks; never without that limit.
 
         Too long is over `forget_after` ticks; without that limit, state is never dropped.
         """
@@ -152,7 +152,7 @@ class DistanceMachine:
         return None if self.forget_after is None or self.last is None else self.last + self.forget_after + 1
 
     def take(self, tick: int, rows: Sequence[Row]) -> list[TimedEmission]:
-        """Process a tick's rows; return accepted rows with distances, and the number of rows above the speed limit."""
+        """Process a tick's rows; emit the count of too fast ones, then the others with micrometres travelled so far."""
         self.advance(tick - 1)
         emissions, rejected = [], 0
         for row in rows:
@@ -179,11 +179,11 @@ class DistanceMachine:
         return codec.save(self.kind, [*self.odometer.save(), *last])
 
     @classmethod
-    def load(cls, spec: PositionSpec, state: bytes, forget_after: int | None = None) -> DistanceMachine:
+    def load(cls, spec: PositionSpec, state: bytes, forget_after_ticks: int | None = None) -> DistanceMachine:
         """Restore the state of a moving object from the bytes of `save`; other arguments are those of its creation."""
-        machine = cls(spec, forget_after)
+        machine = cls(spec, forget_after_ticks)
         saved = codec.load(cls.kind, state)
         machine.odometer.load(saved[:3])
-        if forget_after is not None:
+        if forget_after_ticks is not None:
             machine.last = saved[3]
         return machine

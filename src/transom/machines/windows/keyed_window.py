@@ -144,7 +144,7 @@ class KeyedWindowMachine:
         return emissions
 
     def _windows_after_rows(self, tick: int, inside: bool) -> list[TimedEmission]:
-        """Return the output of the window that a tick's rows trigger; `inside`: a row lies in its regions.
+        """Return the emissions of the window, if any, that a tick's rows trigger; `inside`: a row passed the flag.
 
         `inside` says whether a row lies in the window's regions.
         """
@@ -167,7 +167,7 @@ class KeyedWindowMachine:
         return []
 
     def _coordinate(self, coordinate: str, tick: int) -> int:
-        """Current value of `coordinate` at `tick`: the tick, the number of rows so far, or the distance travelled."""
+        """Value of `coordinate` now: `tick`, the key's rows so far (index), or the micrometres travelled (distance)."""
         match coordinate:
             case "tick":
                 return tick
@@ -177,7 +177,7 @@ class KeyedWindowMachine:
                 return 0 if self.odometer is None else self.odometer.distance
 
     def _add_row(self, tick: int, row: Row, step: int | None) -> None:
-        """Store a row in the last pane (rows sharing all windows) or a new one; `step` is the distance moved.
+        """Store a row, for aggregates in the last pane if windows hold both or neither; `step`: micrometres moved.
 
         `step` is its distance from the previous row.
         """
@@ -200,7 +200,7 @@ class KeyedWindowMachine:
         self.pending.append(_Pane(coordinates, content))
 
     def _same_pane(self, coordinates: tuple[int, ...], other_coordinates: tuple[int, ...]) -> bool:
-        """Whether every window holds both or neither of two rows with these coordinates (tick, index, ...)."""
+        """Whether every window holds both or neither of two rows, whose coordinates per range are given."""
         for value, other_value, (period, origin, other_period, other_origin) in zip(
             coordinates, other_coordinates, self._boundaries, strict=True
         ):
@@ -211,7 +211,7 @@ class KeyedWindowMachine:
         return True
 
     def _window(self, tick: int, boundary: int) -> list[TimedEmission]:
-        """Create a key's window at `tick`, where `boundary` is the slide's coordinate; return its emissions."""
+        """Create the window of `tick`; `boundary`: NOW on the slide's coordinate; return its emissions."""
         spec = self.spec
         self.has_emitted = True
         bases = (boundary if r.coordinate == spec.slide else self._coordinate(r.coordinate, tick) for r in spec.ranges)
@@ -228,7 +228,7 @@ class KeyedWindowMachine:
         return emissions
 
     def _leave(self, ends: RangeEnds) -> list[_Pane]:
-        """Remove the panes (groups of rows) below the window's range; return those that were in the window."""
+        """Remove all panes (groups of rows) below the range `ends`; return those that the previous window contained."""
         removed = []
         while self.inside and _is_below(self.inside[0], ends):
             removed.append(self.inside.popleft())
@@ -254,7 +254,7 @@ class KeyedWindowMachine:
         self.inside.append(pane)
 
     def _emit(self, tick: int, added: list[_Pane], removed: list[_Pane]) -> list[TimedEmission]:
-        """Return the emissions of a window: its aggregates, its added and removed rows, or all its rows."""
+        """Return a window's emissions, as the spec's output says: aggregates, added and removed rows, or all rows."""
         match self.spec.output:
             case "aggregates":
                 return [TimedEmission(tick, 1, True, 0, tuple(window.value() for window in self._windows))]
@@ -268,7 +268,7 @@ class KeyedWindowMachine:
         return [TimedEmission(tick, 1, False, 0, None), *rows]
 
     def _evict(self, tick: int) -> None:
-        """Drop the panes that no window from `tick` on can hold.
+        """Drop the panes (groups of rows) that no window from `tick` on can hold.
 
         With the output `changes`, the rows of the current window stay, since they must still be retracted.
         """
@@ -287,7 +287,7 @@ class KeyedWindowMachine:
             self.pending.popleft()
 
     def _reset(self, tick: int) -> list[TimedEmission]:
-        """Drop an idle key's state at `tick`, and return the emissions that end its last window, if it had one.
+        """Drop an idle key's state; return what ends its last window at `tick`: retractions, or an end marker (seq 0).
 
         The end is the retraction of all rows in change mode, otherwise a marker with `seq` 0.
         """
@@ -299,7 +299,7 @@ class KeyedWindowMachine:
         return emissions
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield a key's state: row count with last tick, last position, and its rows or panes (partial aggregates)."""
+        """Yield the key's state to inspect: row count and last tick, position, then rows or panes with aggregates."""
         yield StateEntry("count", 0, self.last, self.count, None)
         if self.odometer is not None:
             yield from self.odometer.entries()
@@ -333,7 +333,7 @@ class KeyedWindowMachine:
         return machine
 
     def _values(self, partials: Any) -> Row:
-        """Return a pane's aggregate values from `partials`, one partial aggregate per aggregate function."""
+        """Return a pane's final aggregate values from `partials`, its partial aggregates in specification order."""
         windows = [part.window() for part in self._parts]
         for window, partial in zip(windows, partials, strict=True):
             window.enter(partial)

@@ -29,7 +29,7 @@ class RangeSpec:
             raise PlanError("a range is of tick, index or distance, and its bounds have steps of at least 1")
 
     def ends(self, base: int) -> tuple[int, int]:
-        """The lowest and highest coordinate (tick, row number or distance) that a window at `base` holds."""
+        """Lowest and highest coordinate, inclusive, of the rows in a window whose NOW (tick, index, ...) is `base`."""
         return bound_at(self.low, base), bound_at(self.high, base)
 
 
@@ -88,7 +88,7 @@ class KeyedWindowSpec:
 
     @property
     def boundaries(self) -> tuple[tuple[int, int, int, int], ...]:
-        """Return, per range, four numbers: (spacing, first value) of its low ends, then of its high ends.
+        """Per range (period, origin, period, origin): its low end, then its high end, is always origin + n * period.
 
         They are period and origin of the low bound, then of the high bound.
         """
@@ -97,14 +97,14 @@ class KeyedWindowSpec:
         )
 
     def _bound_values(self, range_spec: RangeSpec, bound: tuple[int, int]) -> tuple[int, int]:
-        """Return (period, origin) of a window `bound` (step, offset): its values are origin, origin + period, ..."""
+        """Return (period, origin): a range's bound (step, offset) only takes the values origin + n * period."""
         step, offset = bound
         if range_spec.coordinate == self.slide and not self.step % step and not self.first % step:
             return self.step, self.first + offset
         return step, offset
 
     def boundary(self, least: int) -> int:
-        """Return the first slide boundary (first, first + step, and so on) that is at least `least`."""
+        """Return the least window boundary `first` + n * `step`, n >= 0, that is at least `least`."""
         return self.first + max(0, -(-(least - self.first) // self.step)) * self.step
 
     def to_json(self) -> str:
@@ -145,6 +145,6 @@ class KeyedWindowSpec:
 
 
 def bound_at(bound: tuple[int, int], base: int) -> int:
-    """Compute a range's end for a window at `base`, where `bound` is (step, offset): base // step * step + offset."""
+    """Return base // step * step + offset: the end, by `bound` (step, offset), of a range in a window at NOW `base`."""
     step, offset = bound
     return base // step * step + offset

@@ -73,7 +73,7 @@ class SlidingWindowMachine:
 
     @property
     def held(self) -> int:
-        """The number of panes in state; a pane aggregates rows that enter and leave windows together."""
+        """Number of panes in state, not of rows; a pane aggregates rows that enter and leave windows together."""
         return len(self.panes)
 
     @property
@@ -98,7 +98,7 @@ class SlidingWindowMachine:
                 pane[index] = part.add(pane[index], value)
 
     def advance(self, closed: int) -> Iterator[tuple[int, Row]]:
-        """Close all ticks up to `closed`, and yield (tick, aggregates) for each of their windows that holds a row."""
+        """Close all ticks up to `closed`; yield (window's tick, aggregates) per window due that holds a row."""
         waiting, inside = deque(self._sorted_panes()), deque[tuple[int, int]]()
         windows = [part.window() for part in self._parts]
         tick = self.next
@@ -142,7 +142,7 @@ class SlidingWindowMachine:
         return machine
 
     def _expiry_tick(self, tick: int, row: Row) -> int:
-        """Return the tick of the first window that no longer holds a row.
+        """Return the tick of the first window that no longer holds a row: computed, or the row's first value.
 
         Raises PlanError if a row must carry this tick as its first value, but does not.
         """
@@ -154,7 +154,7 @@ class SlidingWindowMachine:
         return expiry
 
     def _add_pane(self, tick: int, expiry: int) -> list[Any]:
-        """Add an empty pane for rows that enter at `tick` and leave at `expiry`; return its partial results."""
+        """Create an empty pane for rows in windows from `tick` to before `expiry`; return its partial aggregates."""
         period = self.spec.period
         if tick % period:
             raise PlanError(f"tick {tick} is not a window: these are {period} apart")

@@ -35,7 +35,7 @@ class WindowSpec:
 
     @staticmethod
     def of(op: Window, start: int = 0) -> WindowSpec:
-        """Return the specification of a window sliding by tick, row number or arrival, from tick `start` on.
+        """Specify the machine for a window that slides by tick, row number or arrival; windows begin at tick `start`.
 
         Raises Unsupported for other windows.
         """
@@ -115,7 +115,7 @@ class WindowMachine:
             self._evict(tick + 1)
 
     def _window(self, tick: int, count: int) -> Bag:
-        """The window created at `tick`, when `count` rows of the stream have arrived."""
+        """Return the window created at `tick` when `count` rows have arrived; `count` is NOW for a range by index."""
         base = tick if self.spec.range == "tick" else count
         low, high = _bound_at(self.spec.low, base), _bound_at(self.spec.high, base)
         return Bag(tick, tuple(self._tagged_row(e) for e in self.rows if low <= self._coordinate(e) <= high))
@@ -138,7 +138,7 @@ class WindowMachine:
             self.rows.popleft()
 
     def _next_base(self, tick: int) -> int:
-        """Return the lowest NOW (a tick or row count) that a window created at `tick` or later can have."""
+        """Return the lowest NOW, a tick or a row count as the range needs, of any window created at `tick` or later."""
         match self.spec.slide, self.spec.range:
             case ("tick", "tick") | ("index", "index"):
                 return self.next
@@ -148,7 +148,7 @@ class WindowMachine:
                 return tick
 
     def entries(self) -> Iterator[StateEntry]:
-        """Yield an entry with tick and values for each row in the machine's state, for people who inspect it."""
+        """Yield an entry with the tick and the values of each row in state, for people who inspect it."""
         yield from (StateEntry("row", 0, element.tick, 1, element.row) for element in self.rows)
 
     def save(self) -> bytes:
@@ -166,6 +166,6 @@ class WindowMachine:
 
 
 def _bound_at(bound: tuple[int, int], base: int) -> int:
-    """Compute a range's end for a window at `base`, where `bound` is (step, offset): base // step * step + offset."""
+    """Return base // step * step + offset: the end, by `bound` (step, offset), of a range in a window at NOW `base`."""
     step, offset = bound
     return base // step * step + offset

@@ -22,7 +22,7 @@ class WindowChangesMachine:
     kind = "change"
 
     def __init__(self, report: ChangeReport) -> None:
-        """Create a comparison of each window with the one before; `report`: emit added, removed, both or all rows.
+        """Compare each window with the one before; `report`: emit added rows, removed, both, or all if any was added.
 
         They are the added rows, the removed rows, both, or all rows of a window with an added row.
         """
@@ -37,7 +37,7 @@ class WindowChangesMachine:
         return len(self.previous)
 
     def take(self, window: Bag) -> Iterator[Element]:
-        """Compare a window with the previous one; yield its added (or, by `report`, the removed) rows, numbered from 1.
+        """Compare a window with the previous one; yield its added or, if `report` is not inserted, its removed rows.
 
         Removed rows are yielded if `report` is `deleted`.
         """
@@ -63,7 +63,7 @@ class WindowChangesMachine:
         yield from (StateEntry("row", 0, None, 1, row) for row in self.previous)
 
     def save(self) -> bytes | None:
-        """Serialize the kind of changes, count of emitted rows and previous window; None after the end."""
+        """Serialize the report, the count of emitted rows and the previous window; None once the key has ended."""
         if self.ended:
             return None
         return codec.save(self.kind, [self.report, self.count, [codec.pack(row) for row in self.previous]])

@@ -156,53 +156,63 @@ def _reduced(latitude: float) -> tuple[float, float]:
     return sine / norm, cosine / norm
 
 
-def _lag(sin_a: float, cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: float) -> float:
+def _lag(
+    sin_azimuth: float, square_cos_azimuth: float, arc: float, sin_arc: float, cos_arc: float, cos_twice_middle: float
+) -> float:
     """Compute the longitude correction of Vincenty's formulas, in radians, from angles on the auxiliary sphere.
 
-    `a` is the geodesic's azimuth at the equator, `sigma` and `s` the arc between the points on the sphere, and `m`
-    twice the arc from the equator to its middle.
+    The azimuth is that of the geodesic at the equator, the arc that between the points on the sphere, and its middle is
+    measured from the equator.
     """
-    c = F / 16.0 * cos2_a * (4.0 + F * (4.0 - 3.0 * cos2_a))
-    return (1.0 - c) * F * sin_a * (sigma + c * sin_s * (cos_m + c * cos_s * (2.0 * cos_m * cos_m - 1.0)))
+    c = F / 16.0 * square_cos_azimuth * (4.0 + F * (4.0 - 3.0 * square_cos_azimuth))
+    return (
+        (1.0 - c)
+        * F
+        * sin_azimuth
+        * (arc + c * sin_arc * (cos_twice_middle + c * cos_arc * (2.0 * cos_twice_middle * cos_twice_middle - 1.0)))
+    )
 
 
-def _length(cos2_a: float, sigma: float, sin_s: float, cos_s: float, cos_m: float) -> float:
+def _length(square_cos_azimuth: float, arc: float, sin_arc: float, cos_arc: float, cos_twice_middle: float) -> float:
     """Compute the length in metres of a geodesic by Vincenty's series, from angles on the auxiliary sphere."""
-    u = cos2_a * (A * A - B * B) / (B * B)
+    u = square_cos_azimuth * (A * A - B * B) / (B * B)
     a = 1.0 + u / 16384.0 * (4096.0 + u * (-768.0 + u * (320.0 - 175.0 * u)))
     b = u / 1024.0 * (256.0 + u * (-128.0 + u * (74.0 - 47.0 * u)))
-    square = 2.0 * cos_m * cos_m - 1.0
-    third = b / 6.0 * cos_m * (4.0 * sin_s * sin_s - 3.0) * (4.0 * cos_m * cos_m - 3.0)
-    return B * a * (sigma - b * sin_s * (cos_m + b / 4.0 * (cos_s * square - third)))
+    square = 2.0 * cos_twice_middle * cos_twice_middle - 1.0
+    third = (
+        b / 6.0 * cos_twice_middle * (4.0 * sin_arc * sin_arc - 3.0) * (4.0 * cos_twice_middle * cos_twice_middle - 3.0)
+    )
+    return B * a * (arc - b * sin_arc * (cos_twice_middle + b / 4.0 * (cos_arc * square - third)))
 
 
-def _antipodal(longitude: float, su1: float, cu1: float, su2: float, cu2: float) -> tuple[float, float, float]:
-    """Compute the length and the direction of the geodesic between two nearly antipodal points by bisection.
+def _antipodal(
+    longitude: float, sin_lat1: float, cos_lat1: float, sin_lat2: float, cos_lat2: float
+) -> tuple[float, float, float]:
+    """Return (metres, sine, cosine of azimuth) of the geodesic of nearly antipodal points; `longitude` in radians.
 
-    `longitude` is their distance in longitude in radians; `su` and `cu` are sine and cosine of the reduced latitudes.
-    The direction is returned as sine and cosine.
+    `longitude` is their distance in longitude in radians; the latitudes are reduced latitudes.
 
     The point nearer to a pole comes first and lies in the south; then the longitude at which a geodesic reaches the
     latitude of the second point grows with its azimuth, from 0 (north) to pi (south). Swapping the points reverses the
     geodesic, and mirroring it swaps north and south.
     """
-    exchanged = su1 * su1 < su2 * su2
+    exchanged = sin_lat1 * sin_lat1 < sin_lat2 * sin_lat2
     if exchanged:
-        su1, cu1, su2, cu2 = su2, cu2, su1, cu1
-    mirrored = su1 > 0.0
+        sin_lat1, cos_lat1, sin_lat2, cos_lat2 = sin_lat2, cos_lat2, sin_lat1, cos_lat1
+    mirrored = sin_lat1 > 0.0
     if mirrored:
-        su1, su2 = -su1, -su2
+        sin_lat1, sin_lat2 = -sin_lat1, -sin_lat2
     low_s, low_c, high_s, high_c = 0.0, 1.0, 0.0, -1.0
     sin_1, cos_1 = 1.0, 0.0
     length, sine, cosine = 0.0, 0.0, 0.0
     for _ in range(MAX_BISECTIONS):
-        sin_a = sin_1 * cu1
-        cos2_a = cos_1 * cos_1 + sin_1 * sin_1 * su1 * su1
-        ahead = cos_1 * cu1
-        squared = ahead * ahead + (su1 * su1 - su2 * su2)
-        sin_s1, cos_s1 = _unit(su1, ahead)
+        sin_a = sin_1 * cos_lat1
+        cos2_a = cos_1 * cos_1 + sin_1 * sin_1 * sin_lat1 * sin_lat1
+        ahead = cos_1 * cos_lat1
+        squared = ahead * ahead + (sin_lat1 * sin_lat1 - sin_lat2 * sin_lat2)
+        sin_s1, cos_s1 = _unit(sin_lat1, ahead)
         arriving = sqrt(squared) if squared > 0.0 else 0.0
-        sin_s2, cos_s2 = _unit(su2, arriving)
+        sin_s2, cos_s2 = _unit(sin_lat2, arriving)
         sin_s, cos_s = _between(sin_s1, cos_s1, sin_s2, cos_s2)
         sigma = angle_of(sin_s, cos_s)
         cos_m = cos_s1 * cos_s2 - sin_s1 * sin_s2
@@ -215,7 +225,7 @@ def _antipodal(longitude: float, su1: float, cu1: float, su2: float, cu2: float)
         else:
             high_s, high_c = sin_1, cos_1
         sin_1, cos_1 = _unit(low_s + high_s, low_c + high_c)
-    if su1 == 0.0 and cosine < 0.0:  # both points are on the equator: of two geodesics, the northern one
+    if sin_lat1 == 0.0 and cosine < 0.0:  # both points are on the equator: of two geodesics, the northern one
         return length, sine, -cosine
     return length, sine, -cosine if mirrored else cosine
 

@@ -103,7 +103,7 @@ def classify(box: BoundingBox, edges: Sequence[Edge], inside: Callable[[float, f
 
 
 def _touched(edge: Edge, box: BoundingBox, width: float, height: float, count: int) -> Iterable[tuple[int, int, int]]:
-    """Yield (row, first column, last column) of squares that an edge may touch, in a grid of `count` x `count`."""
+    """Yield (row, first column, last column) of cells that an edge may touch; the box has `count` x `count` cells."""
     ax, ay, bx, by = edge
     low, high = (ay - box.bottom) / height, (by - box.bottom) / height
     start, end = (ax - box.left) / width, (bx - box.left) / width

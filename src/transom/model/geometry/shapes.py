@@ -27,7 +27,7 @@ class ShapeProblem(ValueError):
 
 
 def from_wkt(name: str, text: str, geodesic: bool = False) -> Region:
-    """Parse a region from well-known text, a POLYGON or MULTIPOLYGON.
+    """Parse a region from a WKT POLYGON or MULTIPOLYGON; in longitude and latitude if `geodesic`, else on a plane.
 
     With `geodesic`, coordinates are longitude and latitude, otherwise they are on the plane.
 
@@ -38,7 +38,7 @@ def from_wkt(name: str, text: str, geodesic: bool = False) -> Region:
 
 
 def from_geojson(name: str, data: object, geodesic: bool = True, feature: str | None = None) -> Region:
-    """Build a region from the polygons in parsed GeoJSON, or only from those of the features named `feature`.
+    """Build a region from parsed GeoJSON (only features named `feature`); lon/lat if `geodesic`, else plane.
 
     With `geodesic`, coordinates are longitude and latitude, otherwise they are on the plane.
     """

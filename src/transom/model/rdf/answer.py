@@ -134,7 +134,7 @@ class RdfAnswer:
         return tuple(unique_names(self.columns, _META_COLUMNS))
 
     def records(self) -> Iterator[tuple[Any, ...]]:
-        """Flatten the answer to records: start, end (None: no end), multiplicity or sequence position, terms.
+        """Flatten the answer to records: start, end (None: no end), number of copies or position in a sequence, terms.
 
         A sequence gives one record per solution, with its place in the sequence, from 0; a boolean has no multiplicity.
 
@@ -169,9 +169,9 @@ class RdfAnswer:
         return list(zip(self.header, (Type.TIME, Type.TIME, *values), strict=True))
 
     def to_arrow(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pyarrow.Table:
-        """The answer as a pyarrow Table with the columns of `header`; UsageError if pyarrow is missing.
+        """A pyarrow Table; timestamps if `instants` (None: if there is an epoch); `terms` as N-Triples or plain values.
 
-        Timestamps are the instants at which ticks begin, in UTC.
+        Timestamps are the instants at which ticks begin, in UTC. Raises UsageError if pyarrow is missing.
 
         Args:
             instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
@@ -185,7 +185,9 @@ class RdfAnswer:
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants, terms)
 
     def to_pandas(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pandas.DataFrame:
-        """The answer as a pandas DataFrame; UsageError if pandas or pyarrow is missing.
+        """A pandas DataFrame; timestamps if `instants` (None: if there is an epoch); `terms`: ntriples or value.
+
+        Raises UsageError if pandas or pyarrow is missing.
 
         Integer and boolean columns have nullable types, so NULL does not turn them into floats.
 
@@ -202,7 +204,9 @@ class RdfAnswer:
         return tabular.to_pandas(self.to_arrow(instants=instants, terms=terms))
 
     def to_polars(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> polars.DataFrame:
-        """The answer as a polars DataFrame; UsageError if polars or pyarrow is missing.
+        """A polars DataFrame; timestamps if `instants` (None: if there is an epoch); `terms`: ntriples or value.
+
+        Raises UsageError if polars or pyarrow is missing.
 
         Args:
             instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
@@ -216,7 +220,7 @@ class RdfAnswer:
         return tabular.to_polars(self.to_arrow(instants=instants, terms=terms))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The answer as a stream of the Arrow C data interface, as `to_arrow` gives it."""
+        """The answer as a stream of the Arrow C data interface, with `requested_schema` if that is not None."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def during(self, start: int, until: int | None) -> RdfAnswer:
@@ -301,7 +305,7 @@ class RdfAnswer:
 def intervals(
     points: Sequence[int], snapshot: Callable[[int], Iterable[Payload]], order: Callable[[Payload], object]
 ) -> tuple[Valid[Payload], ...]:
-    """Build the maximal validity intervals of the items in `snapshot(t)`, which changes only at the ticks `points`.
+    """Build the longest intervals, by start and `order`, of items in `snapshot(t)`, which changes only at `points`.
 
     The result is sorted by start, then by `order`.
 

@@ -111,7 +111,7 @@ def sort_key(term: Term | None) -> tuple[int, int, object]:
 
 
 def _literal_sort_key(value: Value | None, literal: Literal) -> tuple[int, object]:
-    """Return the sort key of a literal for ORDER BY: the rank of the type of its value, then the value itself.
+    """Return a literal's sort key for ORDER BY: the rank of its value's type (None: unknown value), then the value.
 
     An unknown value is None.
     """

@@ -12,7 +12,7 @@ from transom.model.rdf.abbreviate import abbreviate_term
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, LANG_STRING, RDF, STRING, BlankNode, Literal, Term
-from transom.model.view import WHOLE, View
+from transom.model.view import PRINT_ALL, PrintOptions
 
 INTERVAL = "urn:transom:interval:"
 """IRI prefix of graphs that hold the statements of an interval; `urn:transom:interval:0:` has no end."""
@@ -37,7 +37,7 @@ def rows(answer: RdfAnswer) -> Iterator[Row]:
         yield truth.start, truth.end, 1, (truth.value,)
 
 
-def table(answer: RdfAnswer, prefixes: Mapping[str, str], view: View = WHOLE) -> Iterator[tuple[str, ...]]:
+def table(answer: RdfAnswer, prefixes: Mapping[str, str], view: PrintOptions = PRINT_ALL) -> Iterator[tuple[str, ...]]:
     """Yield the header and rows of a text table for people: interval, multiplicity, and terms shortened by prefixes."""
     yield ("start", "end", "n", *answer.value_columns)
     previous: object = None
@@ -50,11 +50,10 @@ def table(answer: RdfAnswer, prefixes: Mapping[str, str], view: View = WHOLE) ->
         yield (*bounds, str(n), *cells)
 
 
-def lines(format: str, answer: RdfAnswer, start: int, until: int | None, view: View = WHOLE) -> Iterator[str]:
-    """Write an answer in a format (csv, jsonl, json, nq or jsonld), limited to the ticks from `start` to `until`.
-
-    `until` None means no end.
-    """
+def lines(
+    format: str, answer: RdfAnswer, start: int, until: int | None, view: PrintOptions = PRINT_ALL
+) -> Iterator[str]:
+    """Write an answer as csv, jsonl, json, nq or jsonld, for ticks from `start` to `until` inclusive (None: no end)."""
     if format == "json":
         return results_lines(answer, start, until, view)
     part = answer.during(start, until)
@@ -63,19 +62,19 @@ def lines(format: str, answer: RdfAnswer, start: int, until: int | None, view: V
     return quad_lines(part) if format == "nq" else json_ld_lines(part)
 
 
-def csv_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
+def csv_lines(answer: RdfAnswer, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
     """Write an answer as CSV with a header, terms as N-Triples; unbound variables and open ends are empty fields."""
     yield _csv(("start", "end", "n", *answer.value_columns))
     for start, end, n, terms in rows(answer):
         yield _csv((view.value(start), _end(end, view), n, *map(term_cell, terms)))
 
 
-def _end(end: int | None, view: View) -> int | str | None:
+def _end(end: int | None, view: PrintOptions) -> int | str | None:
     """Format the end of an interval as a tick number or ISO 8601 instant, as `view` says; None if it is open."""
     return None if end is None else view.value(end)
 
 
-def json_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
+def json_lines(answer: RdfAnswer, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
     """Write an answer as JSON lines: start, end (null if open), multiplicity, and the bound terms as N-Triples."""
     for start, end, n, terms in rows(answer):
         bound = {name: term_cell(term) for name, term in zip(answer.columns, terms, strict=True) if term is not None}
@@ -83,11 +82,10 @@ def json_lines(answer: RdfAnswer, view: View = WHOLE) -> Iterator[str]:
         yield _json({**times, "n": n, **({"ask": terms[0]} if answer.truth else {"row": bound})})
 
 
-def results_lines(answer: RdfAnswer, first: int = 0, last: int | None = None, view: View = WHOLE) -> Iterator[str]:
-    """Yield SPARQL Results JSON lines of an answer in ticks `first` to `last`: one per period without changes.
-
-    Periods are limited to the ticks `first` to `last` (None: no end).
-    """
+def results_lines(
+    answer: RdfAnswer, first: int = 0, last: int | None = None, view: PrintOptions = PRINT_ALL
+) -> Iterator[str]:
+    """Yield SPARQL Results JSON for ticks `first` to `last` (None: no end), a line per period without changes."""
     if answer.kind == "triples":
         raise UsageError("statements are no SPARQL results", hint="write them as nq or jsonld")
     for truth in answer.during(first, last).truth:

@@ -32,9 +32,9 @@ class Quad:
 def read_quads(
     text: str | bytes, format: str, *, base: str | None = None, label_prefix: str | None = None
 ) -> Iterator[Quad]:
-    """Parse RDF statements from text; raise DataError if it is invalid.
+    """Parse RDF text in a `format` such as ttl; `base` resolves IRIs, `label_prefix` renames blank nodes.
 
-    Relative IRIs are resolved by `base`; with `label_prefix`, the labels of blank nodes become this prefix and a
+    Raises DataError if the text is malformed. With `label_prefix`, the labels of blank nodes become this prefix and a
     number, in order of occurrence: the same text gives the same nodes, and texts with different prefixes never share
     one.
     """
@@ -63,7 +63,7 @@ def read_quads(
 def read_triples(
     text: str | bytes, format: str, *, base: str | None = None, label_prefix: str | None = None
 ) -> list[Triple]:
-    """Parse RDF text to the distinct statements of all its graphs, in order.
+    """Parse RDF text (`format`: ttl, ...) to distinct statements; `base` resolves IRIs, `label_prefix` renames nodes.
 
     `base` and `label_prefix` are as in `read_quads`.
     """

@@ -23,7 +23,7 @@ class NestedTooDeeply(DataError):
 
 
 def check_text(text: str | bytes, format: str) -> None:
-    """Raise DataError if RDF text would crash or mislead the parser Oxigraph.
+    """Raise DataError for JSON-LD or RDF/XML (`format` jsonld, rdf) that would crash or mislead the parser Oxigraph.
 
     That is JSON-LD that is nested too deeply, and XML that is malformed or too large.
     """

@@ -83,7 +83,7 @@ class Composer:
         )
 
     def _plan_beginnings(self, inner_query: Windows | Construct | Describe, solved: Windows) -> PhysicalNode:
-        """Plan an inner query as a stream of results, each when it becomes valid; `solved` bounds the state.
+        """Plan `inner_query` as a stream: each result when it becomes valid; `solved` is its relation of solutions.
 
         Retractions of equal results are subtracted. The state bound is derived from the solutions `solved`.
         """

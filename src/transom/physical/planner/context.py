@@ -41,9 +41,9 @@ class Planning(Protocol):
         """Whether the query reads streams, so that its answer changes with time."""
 
     def plan_windows(self, op: Windows, ordered: bool = False, stateless_above: bool = False) -> PhysicalNode:
-        """Plan an operator that returns windows, and all below it; if `ordered`, rows carry their order.
+        """Plan an operator that returns windows; `ordered`: rows get a sort key; `stateless_above`: no state above it.
 
-        With `ordered`, rows carry their order. With `stateless_above`, no operator above keeps state.
+        With `ordered`, rows have a sort-key column. With `stateless_above`, no operator above keeps state.
         """
 
     def expand(self, op: Windows, rows: PhysicalNode) -> PhysicalNode:
@@ -59,10 +59,10 @@ class Planning(Protocol):
         """Plan a clock that emits the ticks at which the relation `op` has windows; `explain` prints `why`."""
 
     def unordered(self, op: Stream) -> PhysicalNode:
-        """Plan a stream whose rows carry their tick, but not their order within the tick."""
+        """Plan a stream whose rows have their tick, but no column that sorts the rows of one tick."""
 
     def in_order(self, op: Stream, *, index: bool) -> PhysicalNode:
-        """Plan a stream whose rows carry their order and, with `index`, also their number in the stream, from 1."""
+        """Plan a stream with a sort key for the rows of a tick and, with `index`, the rows' numbers from 1 on."""
 
     def schedule(self, op: Windows) -> Schedule | None:
         """Return the Schedule of the ticks at which `op` has windows; None if these ticks depend on the data."""

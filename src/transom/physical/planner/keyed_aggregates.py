@@ -35,9 +35,9 @@ PATH_LENGTH = SlidingAggregateSpec("path", "integer", None)
 
 
 def plan_aggregates(planner: Planning, op: Windows, ordered: bool) -> PhysicalNode | None:
-    """Plan aggregates that keyed windows' state machine computes, in order if `ordered`; None if it cannot.
+    """Plan aggregates that keyed windows' state machine computes; None if it cannot; `ordered`: with a sort key.
 
-    With `ordered`, the result rows carry their order.
+    With `ordered`, the result rows have a sort-key column.
     """
     match op:
         case WindowSelect(input=input, predicate=predicate) if below := plan_aggregates(planner, input, ordered):
@@ -47,15 +47,15 @@ def plan_aggregates(planner: Planning, op: Windows, ordered: bool) -> PhysicalNo
         case WindowAggregation(input=Window() as window) | TrackAggregation(input=Window() as window):
             return (
                 _plan_aggregate(planner, op, window, ordered)
-                if is_supported(op, window, kernel=planner.kernel)
+                if is_supported(op, window, use_kernel=planner.kernel)
                 else None
             )
         case _:
             return None
 
 
-def is_supported(op: Aggregation, window: Window, *, kernel: bool) -> bool:
-    """Whether the state machine of keyed windows can compute the aggregation `op` over `window`.
+def is_supported(op: Aggregation, window: Window, *, use_kernel: bool) -> bool:
+    """Whether a state machine (in Java if `use_kernel`) can compute `op`, an aggregation of the windows of each key.
 
     `op` must group by the window's key, and sums of floats need the kernel.
     """
@@ -65,7 +65,7 @@ def is_supported(op: Aggregation, window: Window, *, kernel: bool) -> bool:
     if len(groups) != len(window.key) or set(groups) != set(map(Column, window.key)):
         return False
     return all(key.type is not Type.FLOAT for key in window.key) and all(
-        _is_computable(a, window) and (kernel or not _sums_floats(a)) for a in op.aggregates
+        _is_computable(a, window) and (use_kernel or not _sums_floats(a)) for a in op.aggregates
     )
 
 
@@ -92,9 +92,9 @@ def _sums_floats(aggregate: Aggregate | TrackAggregate) -> bool:
 
 
 def _plan_aggregate(planner: Planning, op: Aggregation, window: Window, ordered: bool) -> KeyedWindowAggregate:
-    """Plan `op` over a window per key as one state machine; with `ordered`, result rows carry their order.
+    """Plan `op` over a window per key as one state machine; with `ordered`, result rows get a sort-key column.
 
-    With `ordered`, the result rows carry their order.
+    With `ordered`, the result rows have a sort-key column.
     """
     windows = relations.plan_keyed_window(planner, window, Form.WINDOWS, ordered=True)
     assert isinstance(windows, KeyedWindow)  # noqa: S101 - keyed windows are always this node
@@ -119,7 +119,7 @@ class _MachineInputs:
     cells: list[Expression] = field(default_factory=list)
 
     def of(self, aggregate: Aggregate | TrackAggregate) -> tuple[SlidingAggregateSpec, ...]:
-        """Return the machine's aggregates for an aggregate of the query; register the input columns they read."""
+        """Return the state machine's aggregates for one of the query; add the columns they read to the inputs."""
         if not isinstance(aggregate, TrackAggregate):
             argument = aggregate.argument
             kind = Type.INTEGER if argument is None or argument.type is Type.TIME else argument.type
@@ -142,5 +142,5 @@ class _MachineInputs:
 
 
 def aggregate_positions(node: KeyedWindowAggregate, aggregate: Aggregate | TrackAggregate) -> list[int]:
-    """Return the indexes, in node.spec.aggregates, of the machine's aggregates that give a query's aggregate."""
+    """Return the indexes, in node.spec.aggregates, of the values from which a query's aggregate is computed."""
     return [node.spec.aggregates.index(part) for part in _MachineInputs(list(node.cells)).of(aggregate)]

@@ -28,9 +28,9 @@ def plan_join(
     ordered: bool,
     stateless_above: bool,
 ) -> PhysicalNode:
-    """Plan the product or join of the windows of both `sides`, on all conditions in the list `predicate`.
+    """Plan a join of windows on all conditions; `ordered`: rows get a sort key; `stateless_above`: no state above.
 
-    With `ordered`, rows carry their order. With `stateless_above`, no operator above keeps state.
+    With `ordered`, rows have a sort-key column. With `stateless_above`, no operator above keeps state.
     """
     left, right = sides
     left_node, right_node = scans.expand_one_side(
@@ -107,7 +107,7 @@ def _join_with_scans(
     nodes: tuple[PhysicalNode, PhysicalNode],
     predicate: list[Expression],
 ) -> PhysicalNode:
-    """Plan a join with a table that is read at intervals; `nodes` are the plans of `sides`, one is the table.
+    """Plan a join with a table that is read periodically; `nodes` are the plans of `sides`, one is the table.
 
     `nodes` are the planned `sides`; one of them is the table.
     """
@@ -131,14 +131,14 @@ def _join_with_scans(
     )
 
 
-def _held_rows(planner: Planning, op: Windows, node: PhysicalNode, bucket_length: int) -> Formula:
-    """Bound the rows of input `op` that Spark's join stores, in time buckets of `bucket_length`; 0 for a table.
+def _held_rows(planner: Planning, op: Windows, node: PhysicalNode, bucket_ticks: int) -> Formula:
+    """Bound the rows of input `op` that Spark's join stores, with time buckets of `bucket_ticks`; 0 for a table.
 
     The input is `op`, planned as `node`. Each row is stored twice per open time bucket.
     """
     if node.form is Form.TABLE:
         return ZERO
-    return times(Rows(2), max_rows(planner, op, 2 * bucket_length))
+    return times(Rows(2), max_rows(planner, op, 2 * bucket_ticks))
 
 
 def pending_rows(planner: Planning, op: Windows, node: PhysicalNode) -> Formula:
@@ -168,7 +168,7 @@ def max_rows(planner: Planning, op: Windows, span: int) -> Formula:
 
 
 def _has_typed_keys(equal: tuple[tuple[Expression, Expression], ...]) -> bool:
-    """Whether a join has equalities that can be its key: in each one, both sides have the same type."""
+    """Whether a join can use the pairs in `equal` as its key: there are some, and types agree in each pair."""
     return bool(equal) and all(left.type is right.type for left, right in equal)
 
 

@@ -81,22 +81,28 @@ def plan_query(
     *,
     start: int = 0,
     index: bool = False,
-    slack: int = 1,
+    open_ticks: int = 1,
     kernel: bool = False,
-    keys: Mapping[str, int] | None = None,
-    growing: Collection[str] = (),
-    local: Collection[str] = (),
+    keys_per_source: Mapping[str, int] | None = None,
+    followed_tables: Collection[str] = (),
+    subject_local_streams: Collection[str] = (),
 ) -> PhysicalNode:
-    """Build the physical plan of a query for Spark, from its optimized algebra plan.
+    """Plan an optimized query for Spark; `index`: number result rows; `open_ticks`: ticks open at once, for bounds.
 
-    `index` requests the running index of a tagged stream (E4). `slack` is the event time in ticks that may be open at
-    once, for the state bounds. With `kernel`, machines run in the JVM, and more operators use one. `keys` is the number
-    of keys of an extent, if declared. `growing` are the tables whose logs are followed, `local` the streams whose
-    messages hold all statements about their subjects.
+    `index` requests the running index of a tagged stream (E4). `open_ticks` is the event time in ticks that may be
+    open at once, for the state bounds. With `kernel`, machines run in the JVM, and more operators use one.
+    `keys_per_source` is the number of keys of an extent, if declared. `followed_tables` are the tables whose logs are
+    followed, `subject_local_streams` the streams whose messages hold all statements about their subjects.
     """
     refuse_long_decimals(plan)
     planner = Planner(
-        start, EventTimeSlack(slack), kernel, keys or {}, frozenset(growing), frozenset(local), reads_streams(plan)
+        start,
+        EventTimeSlack(open_ticks),
+        kernel,
+        keys_per_source or {},
+        frozenset(followed_tables),
+        frozenset(subject_local_streams),
+        reads_streams(plan),
     )
     if isinstance(plan, Stream):
         physical = planner.plan_stream(plan, RequiredProperties(index=index, stateless_above=not index))
@@ -124,7 +130,7 @@ class Planner:
     # --- streams -----------------------------------------------------------------------------------
 
     def plan_stream(self, op: Stream, required: RequiredProperties) -> PhysicalNode:
-        """Plan a stream operator with its inputs; `required` says if rows must carry order or row numbers."""
+        """Plan a stream operator with its inputs; `required` says if rows need a sort key or row numbers."""
         match op := narrow(op):
             case StreamAcquire(extent=extent, schema=schema) | StreamReceive(extent=extent, schema=schema):
                 node = ReadStream(extent, schema, required.ordered, decisions.read_stream(extent))
@@ -176,14 +182,14 @@ class Planner:
         )
 
     def plan_rstream(self, op: Windows, ordered: bool, stateless_above: bool) -> PhysicalNode:
-        """Plan RSTREAM; `ordered`: rows carry their order; `stateless_above`: no operator above keeps state."""
+        """Plan RSTREAM; `ordered`: rows get a sort key; `stateless_above`: no operator above keeps state."""
         rows = self._keyed_aggregates(op, ordered) or self.plan_windows(op, ordered, stateless_above)
         if rows.form in UNEXPANDED_FORMS:
             rows = self.expand(op, rows)
         return WindowsToStream(rows, rows.schema, ordered, STATELESS)
 
     def _keyed_aggregates(self, op: Windows, ordered: bool) -> PhysicalNode | None:
-        """Plan aggregates that the state machine of keyed windows computes itself; None for all other relations."""
+        """Plan aggregates that keyed windows' state machine computes; None for others; `ordered`: with a sort key."""
         if not routes.aggregates_keyed_windows(op):
             return None
         from transom.physical.planner import keyed_aggregates
@@ -191,7 +197,7 @@ class Planner:
         return keyed_aggregates.plan_aggregates(self, op, ordered)
 
     def plan_difference(self, op: Windows, report: str, ordered: bool) -> PhysicalNode:
-        """Plan ISTREAM (`report`: 'inserted') or DSTREAM ('deleted') of a relation; `ordered`: keep the order."""
+        """Plan ISTREAM (`report`: 'inserted') or DSTREAM ('deleted') of a relation; `ordered`: with a sort key."""
         if not ordered and routes.yields_changes(self, op):
             from transom.physical.planner import relations
 
@@ -233,7 +239,7 @@ class Planner:
         return CollectWindows(rows, clock, rows.schema, decisions.collect_windows(op, self.slack))
 
     def plan_windows(self, op: Windows, ordered: bool = False, stateless_above: bool = False) -> PhysicalNode:
-        """Plan an operator that yields windows, in row order if `ordered`; `stateless_above`: no state above."""
+        """Plan an operator that returns windows; `ordered`: rows get a sort key; `stateless_above`: no state above."""
         if holds_terms(op):
             from transom.physical.rdf import relations
 
@@ -275,7 +281,7 @@ class Planner:
                 raise PlanError(f"{type(op).__name__} works on RDF terms, not on rows", detail=str(op))
 
     def _plan_relation(self, op: RelationOperator | PerWindowOperator, ordered: bool) -> PhysicalNode:
-        """Plan a join, set operation or per-window operator (DISTINCT); if `ordered`, rows carry their order."""
+        """Plan a join, set operation or per-window operator (DISTINCT); `ordered`: rows need a sort key."""
         from transom.physical.planner import relations
 
         if isinstance(op, RelationOperator):
@@ -283,7 +289,7 @@ class Planner:
         return relations.plan_per_window(self, op, ordered)
 
     def plan_window(self, op: Window, ordered: bool) -> PhysicalNode:
-        """Plan a stream's window: by rows or keys in a state machine, else in Spark; `ordered` keeps order."""
+        """Plan a stream's window: by rows or keys in a state machine, else in Spark; `ordered`: with a sort key."""
         assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller handles tables
         if routes.needs_keyed_window(op):
             from transom.physical.planner import relations
@@ -334,11 +340,11 @@ class Planner:
         return ReadClock(schedule, decisions.read_clock(why))
 
     def unordered(self, op: Stream) -> PhysicalNode:
-        """Plan a stream whose rows carry their tick, but not their order within the tick."""
+        """Plan a stream whose rows have their tick, but no column that sorts the rows of one tick."""
         return self.plan_stream(op, RequiredProperties())
 
     def in_order(self, op: Stream, *, index: bool) -> PhysicalNode:
-        """Plan a stream whose rows carry their order and, with `index`, also their number in the stream, from 1."""
+        """Plan a stream with a sort key for the rows of a tick and, with `index`, the rows' numbers from 1 on."""
         return self.plan_stream(op, RequiredProperties(order=True, index=index))
 
     def schedule(self, op: Windows) -> Schedule | None:
@@ -346,7 +352,7 @@ class Planner:
         return schedules.schedule_of(self, op)
 
     def plan_aggregate(self, op: WindowAggregation, ordered: bool) -> PhysicalNode:
-        """Plan window aggregates: in the Java kernel, by panes (slices that are then combined), or directly."""
+        """Plan window aggregates: in the Java kernel, by panes (slices), or directly; `ordered`: with a sort key."""
         rows = self.plan_windows(op.input, ordered=False)
         schedule = self.schedule(op)
         if rows.form in (Form.TABLE, Form.SCANS) or lifetimes.joins_streams(rows):
@@ -365,18 +371,20 @@ class Planner:
         )
 
     def plan_sliding_aggregate(
-        self, op: WindowAggregation, rows: PhysicalNode, schedule: Schedule | None, copies: int, ordered: bool
+        self, op: WindowAggregation, rows: PhysicalNode, schedule: Schedule | None, windows_per_row: int, ordered: bool
     ) -> SlidingWindowAggregate | None:
-        """Plan sliding aggregates in the Java kernel; `copies`: windows per row; None if Spark must compute.
+        """Plan a sliding aggregate in the Java kernel; None if Spark must compute it; `ordered`: with a sort key.
 
         Rows must come from one time window with one period, so that they expire in order. Few keys are left to Spark.
         """
         if not op.groups or schedule is None or len(schedule.periods) != 1 or not lifetimes.is_time_window(rows):
             return None
         extents = [node.extent for node in walk(rows) if isinstance(node, ReadStream)]
-        if copies == 1 and any(self.keys.get(extent, FEW_KEYS) < FEW_KEYS for extent in extents):
+        if windows_per_row == 1 and any(self.keys.get(extent, FEW_KEYS) < FEW_KEYS for extent in extents):
             return None
-        decision = decisions.sliding_aggregate(copies, pairs.max_rows(self, op.input, lifetimes.max_lifetime(rows)))
+        decision = decisions.sliding_aggregate(
+            windows_per_row, pairs.max_rows(self, op.input, lifetimes.max_lifetime(rows))
+        )
         period = schedule.periods[0]
-        windows = copies if lifetimes.fixed_lifetime(rows) is not None else None
+        windows = windows_per_row if lifetimes.fixed_lifetime(rows) is not None else None
         return SlidingWindowAggregate(rows, op.groups, op.aggregates, windows, period, op.schema, ordered, decision)

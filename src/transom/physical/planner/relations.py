@@ -70,9 +70,9 @@ PerWindowOperator: TypeAlias = WindowDistinct | WindowTopK | SuppressUnchanged |
 
 
 def plan_keyed_window(planner: Planning, op: Window, form: Form, *, ordered: bool) -> PhysicalNode:
-    """Plan the windows of each key in a state machine; `form`: windows or changes; `ordered`: with row order.
+    """Plan the windows of each key in a state machine; `form`: windows or changes; `ordered`: with a sort-key column.
 
-    The result has the `form` of windows or of changes. With `ordered`, its rows carry their order.
+    The result has the `form` of windows or of changes. With `ordered`, its rows have a sort-key column.
     """
     assert not isinstance(op.input, StoredTable)  # noqa: S101 - the caller handles tables
     indexed = any(tag.name == "index" for tag in op.tags)
@@ -99,7 +99,7 @@ def plan_keyed_window(planner: Planning, op: Window, form: Form, *, ordered: boo
 
 
 def _slide_spec(op: Window) -> tuple[str, int, int]:
-    """Return a keyed window's slide: what moves it (such as tick, index, arrival), its step and first boundary."""
+    """Return a keyed window's slide: its unit (such as tick, index or arrival), its step and its first boundary."""
     match op.slide:
         case Every(coordinate=coordinate, step=step, first=first):
             return str(coordinate), step, first
@@ -131,7 +131,7 @@ def _region_condition(op: Window) -> Expression | None:
 
 
 def _position_spec(position: Position, op: Window | SpeedLimit, speed: Speed | None = None) -> PositionSpec:
-    """Return the indexes of the position columns in the input of `op`, and the limit `speed` (None: no limit)."""
+    """Build a PositionSpec: the indexes of the position columns in the input of `op`; `speed`: the limit (None: no)."""
     indexes = [op.input.schema.position(attribute) for attribute in op.position_columns]
     limit = None if speed is None else (speed.length, speed.ticks)
     return PositionSpec(indexes[0], indexes[1] if len(indexes) > 1 else None, position.geodesic, position.unit, limit)
@@ -185,12 +185,12 @@ def plan_change_join(planner: Planning, op: RelationJoin) -> PhysicalNode:
     left, right = plan_changes(planner, op.left), plan_changes(planner, op.right)
     checks = residual != TRUE and op.join_type is not JoinType.INNER
     sizes = [plus(bounds.window_size(side), _pending_changes(planner, side)) for side in (op.left, op.right)]
-    decision = decisions.change_join(op.join_type.value, sizes, keyed=bool(keys), checks=checks)
+    decision = decisions.change_join(op.join_type.value, sizes, keyed=bool(keys), counts_matches=checks)
     return ChangeJoin(left, right, op.join_type, keys, residual, op.schema, Form.CHANGES, decision)
 
 
 def _join_condition(op: RelationOperator) -> tuple[tuple[tuple[Expression, Expression], ...], Expression]:
-    """Split the join condition of `op` into the equalities that are its key, and the remaining condition.
+    """Split the join condition of `op` into its key, pairs of equal (left, right) expressions, and the other condition.
 
     There is no key if the two sides of an equality have different types.
     """
@@ -202,7 +202,7 @@ def _join_condition(op: RelationOperator) -> tuple[tuple[tuple[Expression, Expre
 
 
 def plan_relation(planner: Planning, op: RelationOperator, ordered: bool) -> PhysicalNode:
-    """Plan a join or set operation in a stateful machine; raise Unsupported if the query needs ordered rows.
+    """Plan a join or set operation in a stateful machine; raise Unsupported if `ordered`, as its rows have no order.
 
     The machine does not keep the order of rows.
     """
@@ -235,9 +235,9 @@ _SET_OPERATIONS: dict[type, CombineKind] = {
 
 
 def plan_per_window(planner: Planning, op: PerWindowOperator, ordered: bool) -> PhysicalNode:
-    """Plan an operator on single windows, such as DISTINCT; if `ordered`, rows carry their order.
+    """Plan an operator on single windows, such as DISTINCT; `ordered`: with a sort key, or Unsupported without order.
 
-    With `ordered`, rows carry their order; raises Unsupported if the operator loses it.
+    With `ordered`, rows have a sort-key column; raises Unsupported if the operator loses it.
     """
     span = planner.slack
     match op:
@@ -271,7 +271,7 @@ def plan_per_window(planner: Planning, op: PerWindowOperator, ordered: bool) -> 
 
 
 def _rows_in_order(planner: Planning, op: Windows) -> PhysicalNode:
-    """Plan a relation so that its rows keep their order, for path aggregates; raise Unsupported if impossible."""
+    """Plan a relation whose rows have a sort key in a window, for path aggregates; raise Unsupported if impossible."""
     try:
         rows = expanded_rows(planner, op, ordered=True)
     except Unsupported as gap:
@@ -282,9 +282,9 @@ def _rows_in_order(planner: Planning, op: Windows) -> PhysicalNode:
 
 
 def expanded_rows(planner: Planning, op: Windows, *, ordered: bool = False) -> PhysicalNode:
-    """Plan a relation so that each row comes once per window that contains it; if `ordered`, with its order.
+    """Plan a relation with one row per tuple and window that contains it; `ordered` adds a sort-key column.
 
-    With `ordered`, rows carry their order.
+    With `ordered`, rows have a sort-key column.
     """
     rows = planner.plan_windows(op, ordered)
     return planner.expand(op, rows) if rows.form in (Form.INTERVALS, Form.TABLE, Form.SCANS) else rows
@@ -300,7 +300,7 @@ def plan_changes_to_stream(planner: Planning, op: Windows, report: str) -> Physi
 
 
 def plan_speed_limit(planner: Planning, op: SpeedLimit, below: PhysicalNode) -> PhysicalNode:
-    """Plan a speed limit: a state machine for each key rejects rows whose position is too far from the last one.
+    """Plan a speed limit: a state machine per key rejects rows too far from the last accepted row for the time between.
 
     `below` is the plan of the rows.
     """

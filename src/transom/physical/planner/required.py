@@ -24,14 +24,14 @@ class RequiredProperties:
 
     @property
     def ordered(self) -> bool:
-        """Whether rows must carry their order: because they must be sorted, or because they must be numbered."""
+        """Whether rows need a sort-key column: because they must be sorted, or because they must be numbered."""
         return self.order or self.index
 
     def with_index_for(self, *expressions: Expression) -> RequiredProperties:
-        """Return these required properties, plus the index if one of the expressions reads the index of a row."""
+        """Return these properties, plus the index (row number in the stream) if an expression reads the index."""
         reads = any(isinstance(part, Tag) and part.name == "index" for e in expressions for part in subexpressions(e))
         return replace(self, index=self.index or reads)
 
     def without_index(self) -> RequiredProperties:
-        """Return these properties without the index, for the input of an operator that numbers its rows anew."""
+        """Require order instead of the index (row number), for the input of an operator that numbers its rows anew."""
         return RequiredProperties(self.ordered, stateless_above=self.stateless_above)

@@ -72,7 +72,7 @@ def joins_time_windows(planner: Planning, op: RelationJoin) -> bool:
 
 
 def _first_boundaries(op: Windows) -> set[int]:
-    """Return the set of first ticks, from 0 on, at which the window operators in a plan create windows."""
+    """Return the first ticks, not before 0, at which the window operators below `op` create windows."""
     slides = (window.slide for window in walk(op) if isinstance(window, Window))
     return {slide.at_or_after(0) if isinstance(slide, EveryPeriod) else 0 for slide in slides}
 

@@ -26,7 +26,7 @@ def read_scans(extent: str, schema: Schema, schedule: Schedule, ordered: bool) -
 
 
 def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form) -> PhysicalNode:
-    """Plan emitting all rows of a table, in `form`, at each scan (periodic read); `rows` is the plan of its changes.
+    """Plan emitting all current rows of a table at each periodic read (scan), in `form`; `rows` plans its changes.
 
     `rows` is the plan of its changes. The result has the `form` TICKS, or INTERVALS if rows are valid until the next
     scan.
@@ -42,7 +42,7 @@ def expand_scans(planner: Planning, op: Windows, rows: PhysicalNode, form: Form)
 def expand_one_side(
     planner: Planning, sides: tuple[Windows, Windows], nodes: tuple[PhysicalNode, PhysicalNode]
 ) -> tuple[PhysicalNode, PhysicalNode]:
-    """In a join of a periodically scanned table with a table, plan all its rows at each scan; return both plans.
+    """If both join inputs are tables and one changes, emit all its current rows at each scan; return both plans.
 
     Raises Unsupported if that table is not scanned periodically.
     """

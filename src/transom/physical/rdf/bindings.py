@@ -35,7 +35,7 @@ OUTER_MARKER = " outer "
 
 
 def is_outer_key(name: str) -> bool:
-    """Whether a column's name is that of a key column, with the term of a variable from outside an EXISTS."""
+    """Whether a column's `name` marks it as a key column, which has the term of a variable from outside an EXISTS."""
     return OUTER_MARKER in name
 
 
@@ -69,7 +69,7 @@ def bound_variables(op: Windows) -> frozenset[str]:
 
 
 def _is_certain(expression: Expression, bound: frozenset[str]) -> bool:
-    """Whether an expression has a value in every solution, if every solution binds the variables `bound`."""
+    """Whether an expression has a value in every solution, provided that all of them bind the variables `bound`."""
     match expression:
         case Constant(value=value):
             return value is not None

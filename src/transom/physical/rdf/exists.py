@@ -122,7 +122,7 @@ def _assignment(name: str, expression: Expression) -> NamedExpression:
 
 
 def outer_key(name: str, column: str, always_bound: Collection[str]) -> NamedExpression:
-    """Build the output item `column`: variable `name`, with UNBOUND for NULL unless it is in `always_bound`."""
+    """Build the output item `column` from variable `name`: UNBOUND for NULL unless it is in `always_bound`."""
     term = variable(name)
     return _assignment(column, term if name in always_bound else term_call("COALESCE", term, UNBOUND))
 
@@ -168,7 +168,7 @@ def _variables(columns: Iterable[str]) -> tuple[Column, ...]:
 
 
 def _select_bound(domain: Windows, columns: Mapping[str, str], bound_flags: Mapping[str, bool]) -> Windows:
-    """Keep the rows of `domain` in which each variable (its column in `columns`) is bound as its flag says."""
+    """Keep the rows of `domain` whose variables are bound (flag true) or not (false); `columns`: variable to column."""
     conditions: list[Expression] = []
     for name, is_bound in bound_flags.items():
         same = term_call("sameTerm", variable(columns[name]), UNBOUND)
@@ -189,7 +189,7 @@ class OuterScope:
         return [name for name in op.schema.names if name in columns]
 
     def bind_keys(self, op: Windows, needed: Iterable[str]) -> Windows:
-        """Join `op` with the solutions outside an EXISTS, unless `op` itself binds all `needed` variables."""
+        """Join `op` with the key columns of the outer solutions, unless `op` always binds all `needed` ones itself."""
         if set(needed) <= bound_variables(op):
             return op
         columns = dict.fromkeys((*self.keys_in(op), *needed))
@@ -236,7 +236,7 @@ class OuterScope:
         return rewrite(expression, substitute)
 
     def _inner_exists(self, pattern: Windows, ambiguous: list[str]) -> Expression:
-        """Rewrite a nested EXISTS to read outer variables from key columns; `ambiguous` ones may be bound inside it.
+        """Rewrite a nested EXISTS to read key columns; `ambiguous` variables: where the enclosing pattern binds none.
 
         A variable in `ambiguous` has the term that the pattern binds, otherwise the outer term.
         """
@@ -309,7 +309,7 @@ class OuterScope:
                 raise PlanError(f"{type(op).__name__} does not give solutions")
 
     def _rewrite_closure(self, op: PathPattern) -> Windows:
-        """Rewrite a path in EXISTS; by `?` or `*`, a term bound outside also reaches itself, by an empty path.
+        """Rewrite a `?`, `*` or `+` path in EXISTS; an empty path connects a term that is bound outside with itself.
 
         This includes outer terms that are in no statement.
         """
@@ -361,7 +361,7 @@ class OuterScope:
     def _aggregate_all(
         self, below: Windows, outer: tuple[NamedExpression, ...], aggregates: tuple[Aggregate, ...]
     ) -> Windows:
-        """Aggregate the rows of `below` in one group per solution of key columns `outer`, even without rows.
+        """Aggregate the rows of `below` per outer solution, whose key columns are `outer`, also where it has no rows.
 
         `outer` are the key columns of the outer solution.
         """

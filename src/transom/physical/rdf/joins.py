@@ -106,7 +106,7 @@ def plan_minus(planner: Planning, op: RelationJoin) -> PhysicalNode:
 def join_exists(
     planner: Planning, left: tuple[Windows, PhysicalNode], pattern: Windows, how: JoinType, *mark: Attribute
 ) -> PhysicalNode:
-    """Join solutions with an EXISTS pattern: semi join, anti join (NOT EXISTS), or a join that adds the flag `mark`.
+    """Join `left` (relation, plan) with an EXISTS pattern: semi, anti (NOT EXISTS), or a join that adds a flag `mark`.
 
     A semi join is EXISTS, an anti join NOT EXISTS. A mark join adds the result as a flag column, `mark`.
     """
@@ -163,7 +163,7 @@ def join_nodes(
     residual: Compatibility,
     schema: Schema,
 ) -> PhysicalNode:
-    """Join two planned relations of solutions on the variables `equal` and the further condition `residual`.
+    """Join planned solutions (`nodes`, of `ops`) on the variables `equal` and the further condition `residual`.
 
     `ops` are the relations that `nodes` plan, `residual` is the condition beyond equal keys, `schema` the result's
     columns.
@@ -286,7 +286,7 @@ def _multi_pattern_scan(below: PhysicalNode, branches: tuple[PatternBranch, ...]
 
 
 def _read_stream(extent: str) -> ReadStream:
-    """Build the source node of the RDF stream `extent`; its rows do not carry their order."""
+    """Build the source node of the RDF stream `extent`; its rows have no sort-key column."""
     return ReadStream(extent, STATEMENT, False, decisions.read_stream(extent))
 
 
@@ -341,7 +341,7 @@ def _windowed_stream(part: TriplePattern) -> tuple[str | None, tuple[int, int] |
 def _pattern_branch(
     part: TriplePattern, window: tuple[int, int] | None, condition: Expression, names: tuple[str, ...]
 ) -> PatternBranch:
-    """Build one triple pattern of a shared stream scan, with its time window, condition, and variables to keep."""
+    """Build a triple pattern of a shared stream scan: its (range, slide) in ticks, condition, and variables to keep."""
     if not set(names) <= set(part.schema.names):
         raise PlanError("a branch keeps a variable that its pattern does not have")
     return PatternBranch(part.items, window, condition, solution_schema(names))

@@ -48,7 +48,7 @@ def has_repetition(path: PropertyPath) -> bool:
 
 
 def count_zero_length_matches(path: PropertyPath, start: bool, end: bool) -> int:
-    """Count how often a path connects a term in no statement to itself; `start`, `end`: that end is fixed.
+    """Count how often a path connects a term to itself in zero steps; `start`, `end`: this end is not a free variable.
 
     `start` and `end` say whether that end of the path is fixed.
     """

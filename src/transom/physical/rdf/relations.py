@@ -166,7 +166,7 @@ def plan_relation(planner: Planning, op: Windows) -> PhysicalNode:
 
 
 def plan_window(planner: Planning, op: Window) -> PhysicalNode:
-    """Plan a window over RDF streams: a time window, or the last n statements, which are counted in order (R5)."""
+    """Plan a window over RDF streams: a time window, or the last n statements, which a machine counts in order."""
     if isinstance(op.input, StreamUnion) and range_and_slide(op):
         return reduce(
             partial(union_all, planner), (plan_window(planner, replace(op, input=part)) for part in op.input.parts)

@@ -22,7 +22,7 @@ Pixel = tuple[float, float]
 
 
 def draw_answers(frame: MapFrame, content: MapContent, clock: Clock, board: LabelBoard) -> list[str]:
-    """Draw the rows of an answer on a map as rings: dark for the latest answer, pale for earlier ones.
+    """Draw an answer's rows as rings on a map, dark for the latest answer, else pale; `board` keeps labels off them.
 
     The rings are noted on `board`, so that labels leave them visible.
     """
@@ -56,7 +56,7 @@ def _pair_line(frame: MapFrame, row: AnswerRow) -> str:
 
 
 def _ring(point: Pixel, rows: list[AnswerRow], clock: Clock, *, is_current: bool, is_crowded: bool) -> str:
-    """Draw the ring of the answer rows at a pixel, with their values as tooltip; it is small on a crowded map."""
+    """Draw the ring at a pixel with answer rows, dark for the latest answer, small on a crowded map, with a tooltip."""
     x, y = point
     is_large = is_current and not is_crowded
     radius = RADIUS if is_large else CROWDED_RADIUS if is_crowded else EARLIER_RADIUS
@@ -107,7 +107,7 @@ def label_answers(frame: MapFrame, content: MapContent, clock: Clock, board: Lab
         text = clock.text(ticks[0]) if clock.has_instants else f"tick {ticks[0]}"
         text += f" +{len(ticks) - 1}" if len(ticks) > 1 else ""
         style: dict[str, Attribute] = {"fill": INK, "class_": "answer-time", "data_tick": ticks[0]}
-        time = board.write(text, beside(point, text, 11.5, RADIUS + 3), style, size=11.5, most=0.5)
+        time = board.write(text, beside(point, text, 11.5, RADIUS + 3), style, font_size=11.5, max_crossed_share=0.5)
         if time is not None:
             yield time
         if len(labelled) >= MAX_LABELS:

@@ -106,10 +106,12 @@ def _position_at(track: Track, tick: int) -> tuple[float, float] | None:
     return (track.points[number - 1].x, track.points[number - 1].y) if number else None
 
 
-def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Track], held: set[str]) -> AnswerLocator:
-    """Build the object that finds answer rows on the map; `held` names the objects in the query's windows.
+def make_locator(
+    plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Track], held_objects: set[str]
+) -> AnswerLocator:
+    """Build the object that finds answer rows on the map; `held_objects` are the objects in the query's windows.
 
-    `held` are the names of the objects whose rows the windows of the query read.
+    `held_objects` are the names of the objects whose rows the windows of the query read.
     """
     source_columns = [find_source_column(plan, attribute) for attribute in plan.schema]
     objects: dict[int, str] = {}
@@ -126,9 +128,9 @@ def make_locator(plan: Plan, extents: Mapping[str, Extent], tracks: Sequence[Tra
             if source.name == name:
                 columns.setdefault(axis, number)
     coordinates = [(at["x"], at["y"], at.get("object")) for at in axes.values() if "x" in at and "y" in at]
-    only = [track for track in tracks if track.name in held]
+    only = [track for track in tracks if track.name in held_objects]
     by_name = {(track.extent, track.name): track for track in tracks}
-    return AnswerLocator(objects, coordinates, by_name, only[0] if len(only) == 1 and len(held) == 1 else None)
+    return AnswerLocator(objects, coordinates, by_name, only[0] if len(only) == 1 and len(held_objects) == 1 else None)
 
 
 def locate_answer(
@@ -149,22 +151,22 @@ def locate_answer(
         values = tuple(zip(answer.columns, row, strict=True))
         key = (names, positions, tuple(map(repr, row)), tick if has_events else None)
         known = rows.get(key)
-        rows[key] = AnswerRow((tick,), values, names, positions) if known is None else _again(known, tick)
+        rows[key] = AnswerRow((tick,), values, names, positions) if known is None else _with_later_tick(known, tick)
         ticks = latest.setdefault(names, [])
         if not ticks or ticks[-1] != tick:
             ticks.append(tick)
     if has_events:
         return tuple(rows.values())
-    return tuple(_with_currency(row, latest[row.names], now, stops) for row in rows.values())
+    return tuple(_with_latest_stops(row, latest[row.names], now, stops) for row in rows.values())
 
 
-def _again(row: AnswerRow, tick: int) -> AnswerRow:
+def _with_later_tick(row: AnswerRow, tick: int) -> AnswerRow:
     """Return an answer row with `tick` added to the ticks at which it occurs; unchanged if that is its last tick."""
     return row if row.ticks[-1] == tick else replace(row, ticks=(*row.ticks, tick))
 
 
-def _with_currency(row: AnswerRow, latest: Sequence[int], now: int, stops: Sequence[int]) -> AnswerRow:
-    """Mark whether an answer row is its objects' latest answer at tick `now`, and at which slider `stops` it is.
+def _with_latest_stops(row: AnswerRow, latest: Sequence[int], now: int, stops: Sequence[int]) -> AnswerRow:
+    """Mark if a row is its objects' latest answer at tick `now` and at slider `stops`; `latest`: their answers' ticks.
 
     `latest` are the ticks of the answers about them.
     """
@@ -188,7 +190,7 @@ def _has_events(plan: Plan) -> bool:
 
 
 def _tagged_rows(answer: Answer) -> Iterable[tuple[int, tuple[Value, ...]]]:
-    """Return the rows of an answer with their ticks: tuples of a stream, or the content of each window."""
+    """Return an answer's rows as (tick, values): the tuples of a stream, or the content of each window."""
     for element in answer.elements:
         yield element.tick, element.row
     for window in answer.windows:

@@ -54,7 +54,7 @@ def draw_map(content: MapContent, frame: MapFrame, calendar: Calendar, colour: C
         draw_track(content, track, points, index, colours, dense)
         for index, (track, points) in enumerate(zip(content.tracks, pixels))
     ]
-    legend, bottom = draw_legend(content, frame, colours, frame.bottom + 40, dense=dense)
+    legend, bottom = draw_legend(content, frame, colours, frame.bottom + 40, only_window_dots=dense)
     body = [
         *draw_grid(frame, content, clock),
         tag("g", *_draw_regions(frame, content), clip_path="url(#plot)"),
@@ -139,7 +139,7 @@ def _name_regions(frame: MapFrame, content: MapContent, board: LabelBoard) -> It
         weight = "600" if region.in_query else "400"
         style: dict[str, Attribute] = {"fill": REGION_TEXT, "font_style": "italic", "font_weight": weight}
         text = shorten(region.name, 40)
-        if name := board.write(text, inside(outline, text, 12.5), style, size=12.5):
+        if name := board.write(text, inside(outline, text, 12.5), style, font_size=12.5):
             yield name
 
 
@@ -151,7 +151,7 @@ def _name_tracks(
         text = shorten(track.name, 24)
         fill = colours.of_object(index) if colours.mode == "object" else INK
         style: dict[str, Attribute] = {"fill": fill, "font_weight": "600", "class_": "track-name", "data_track": index}
-        if name := board.write(text, beside(points[-1], text, 13, 9), style, size=12, most=0.35):
+        if name := board.write(text, beside(points[-1], text, 13, 9), style, font_size=12, max_crossed_share=0.35):
             yield name
 
 
@@ -161,11 +161,12 @@ def draw_track(
     points: Sequence[tuple[float, float]],
     index: int,
     colours: TrackColours,
-    dense: bool,
+    only_window_dots: bool,
 ) -> str:
-    """Draw a track through the pixels `points`, bold in the window; object number `index` chooses its colour.
+    """Draw the track of object `index` through pixels `points`; `only_window_dots`: no dots outside the window.
 
-    If `dense`, only rows in the window have dots. `index` is the number of its object, which chooses its colour.
+    If `only_window_dots`, only rows in the window have dots. `index` is the number of its object, which chooses its
+    colour.
     """
     faint = 0.45 if content.windows else 0.9
     rejected_note = f"; {len(track.rejected)} rejected" if track.rejected else ""
@@ -176,7 +177,7 @@ def draw_track(
         if point.in_window:
             parts.append(tag("circle", tooltip(f"{track.name}, tick {point.tick}"), cx=x, cy=y, r=3.4,
                              fill=dot, stroke="#ffffff", data_tick=point.tick))  # fmt: skip
-        elif not dense:
+        elif not only_window_dots:
             parts.append(tag("circle", cx=x, cy=y, r=1.7, fill=dot, opacity=faint, data_tick=point.tick))
     name = tooltip(f"{track.name}: {len(track.points)} rows, {track.points[-1].distance / 1e9:.3f} km{rejected_note}")
     return tag("g", name, tag("g", *parts, class_="lines"), class_="track")
@@ -203,7 +204,7 @@ def _track_segments(
 
 
 def _polyline(points: Iterable[tuple[float, float]], colour_code: str, width: float, opacity: float) -> str:
-    """Draw an SVG polyline through pixels, for a part of a track."""
+    """Draw an SVG polyline through pixels in a colour such as `#1f77b4`, for a part of a track."""
     path = " ".join(f"{number(x)},{number(y)}" for x, y in points)
     return tag("polyline", points=path, fill="none", stroke=colour_code, stroke_width=width, stroke_linejoin="round",
                stroke_linecap="round", opacity=opacity)  # fmt: skip

@@ -59,7 +59,7 @@ class TrackColours:
 
     @property
     def classes(self) -> list[tuple[str, str]]:
-        """The classes of speed for the legend, as pairs of colour and text."""
+        """The classes of speed for the legend, as pairs of colour and range in km/h, such as `10 – 20`."""
         limits = [f"{self.step * number:g}" for number in range(len(SPEED_COLOURS))]
         texts = [f"{low} – {high}" for low, high in pairwise(limits)] + [f"{limits[-1]} or more"]
         return list(zip(SPEED_COLOURS, texts))

@@ -91,7 +91,7 @@ def unwrap_longitudes(values: Sequence[float], centre_longitude: float) -> list[
 
 
 def _unwrapped_line(points: Sequence[TrackPoint], centre_longitude: float | None) -> list[tuple[float, float]]:
-    """Return track points as (x, y), with longitudes shifted by full turns so that none jumps at 180 degrees.
+    """Return track points as (x, y), unwrapped across 180 degrees; None as centre: a plane, nothing to unwrap.
 
     They are unchanged if the map has no centre longitude.
     """
@@ -105,7 +105,7 @@ def _unwrapped_line(points: Sequence[TrackPoint], centre_longitude: float | None
 
 
 def _unwrapped_ring(ring: Ring, centre_longitude: float | None) -> list[tuple[float, float]]:
-    """Return a region's border as (x, y), shifted by 360 degrees if needed to lie next to the map's centre.
+    """Return a region's border as (x, y), shifted by 360 degrees towards the map's centre (None: on the plane).
 
     It is unchanged if the map has no centre longitude.
     """
@@ -116,8 +116,8 @@ def _unwrapped_ring(ring: Ring, centre_longitude: float | None) -> list[tuple[fl
     return [(x + shift, y) for x, y in ring]
 
 
-def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
-    """Choose scale and height of a map so that all rows and named regions fit, and other regions if they are near."""
+def fit_frame(content: MapContent, plot_top_y: float) -> MapFrame:
+    """Fit a map's scale and height to all rows, named regions and near ones; `plot_top_y` is the plot's upper pixel."""
     named = [point for region in content.regions if region.in_query for point in _corners(region)]
     first = content.tracks[0].points[0].x if content.tracks else named[0][0] if named else 0.0
     centre_longitude = first if content.geodesic else None
@@ -134,24 +134,24 @@ def fit_frame(content: MapContent, plot_top: float) -> MapFrame:
     width, span = width * (1 + 2 * MARGIN), span * (1 + 2 * MARGIN)
     if content.line:
         scale = LINE_HEIGHT / span
-        return MapFrame(left, top, PLOT_WIDTH / width, scale, LINE_HEIGHT, centre_longitude, plot_top)
+        return MapFrame(left, top, PLOT_WIDTH / width, scale, LINE_HEIGHT, centre_longitude, plot_top_y)
     longitude_factor = math.cos(math.radians(min(80.0, abs(top - span / 2)))) if content.geodesic else 1.0
     height = min(MAX_HEIGHT, max(MIN_HEIGHT, PLOT_WIDTH * span / (width * longitude_factor)))
     scale = min(PLOT_WIDTH / (width * longitude_factor), height / span)
     spare_x, spare_y = PLOT_WIDTH / (scale * longitude_factor) - width, height / scale - span
     return MapFrame(
-        left - spare_x / 2, top + spare_y / 2, scale * longitude_factor, scale, height, centre_longitude, plot_top
+        left - spare_x / 2, top + spare_y / 2, scale * longitude_factor, scale, height, centre_longitude, plot_top_y
     )
 
 
 def _with_neighbours(
-    points: list[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], room: float
+    points: list[tuple[float, float]], shapes: Iterable[Sequence[tuple[float, float]]], max_growth: float
 ) -> list[tuple[float, float]]:
-    """Return points whose box covers `points` and each shape that widens it to at most `room` times.
+    """Return points whose box spans `points` and each shape that keeps it below `max_growth` times their box.
 
     Return points that span the new box.
     """
-    widest = [span * room for span in _spans(points)]
+    widest = [span * max_growth for span in _spans(points)]
     for shape in shapes:
         wider = [*_extremes(points), *_extremes(shape)]
         if all(new <= most for new, most in zip(_spans(wider), widest)):
@@ -165,7 +165,7 @@ def _corners(region: RegionShape) -> list[tuple[float, float]]:
 
 
 def _region_points(region: RegionShape, centre_longitude: float | None) -> list[tuple[float, float]]:
-    """Return the points of a region's outer borders, shifted by 360 degrees if that is nearer to the centre."""
+    """Return a region's outer borders, shifted by 360 degrees towards the map's centre (None: on the plane)."""
     return [xy for polygon in region.polygons for xy in _unwrapped_ring(polygon[0], centre_longitude)]
 
 

@@ -46,7 +46,7 @@ class LabelBoard:
         self._boxes.append((x - radius, y - radius, x + radius, y + radius))
 
     def crossed(self, box: Box) -> float:
-        """Return the share of a box with its margin that tracks cross, plus 1 if a label or symbol is there."""
+        """Return the share of a box and its margin that tracks cross, plus 1 if a label or symbol is there."""
         left, top, right, bottom = box[0] - MARGIN, box[1] - MARGIN, box[2] + MARGIN, box[3] + MARGIN
         covered = any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in self._boxes)
         return self._crossed((left, top, right, bottom)) + covered
@@ -55,16 +55,17 @@ class LabelBoard:
         self,
         text: str,
         anchors: Iterable[Pixel],
-        style: Mapping[str, Attribute],
+        svg_attributes: Mapping[str, Attribute],
         *,
-        size: float,
-        most: float = 1.0,
+        font_size: float,
+        max_crossed_share: float = 1.0,
     ) -> str | None:
-        """Return SVG of a text at its best anchor; None if no box is free there or tracks cross each too much.
+        """Return SVG of a text at its best free anchor; None if no box is free, or tracks cross too much of each.
 
-        `style` are attributes of the text, and `most` is the greatest share of the box that tracks may cross.
+        `svg_attributes` are attributes of the text, and `max_crossed_share` is the greatest share of the box that
+        tracks may cross.
         """
-        width = text_width(text, size)
+        width = text_width(text, font_size)
         best: tuple[float, Pixel, Box] | None = None
         for x, y in anchors:
             box = (x - 1, y - HEIGHT / 2, x + width + 1, y + HEIGHT / 2)
@@ -75,11 +76,11 @@ class LabelBoard:
                 best = (crossed, (x, y), box)
             if crossed == 0:
                 break
-        if best is None or best[0] > most:
+        if best is None or best[0] > max_crossed_share:
             return None
         _, (x, y), box = best
         self._boxes.append(box)
-        return label(x, y + size * 0.36, text, size=size, **HALO, **style)
+        return label(x, y + font_size * 0.36, text, size=font_size, **HALO, **svg_attributes)
 
     def _is_free(self, box: Box) -> bool:
         """Whether a box lies on the map and covers no label or symbol."""
@@ -97,10 +98,10 @@ class LabelBoard:
         return crossed / (len(columns) * len(rows))
 
 
-def beside(point: Pixel, text: str, size: float, distance: float) -> Iterator[Pixel]:
-    """Yield where the box of a text may begin: right, left, above and below of a point, then further away."""
+def beside(point: Pixel, text: str, font_size: float, distance: float) -> Iterator[Pixel]:
+    """Yield where a text's box may begin: `distance` pixels right, left, above or below of a point, then further."""
     x, y = point
-    width = text_width(text, size)
+    width = text_width(text, font_size)
     for away in (distance, distance + 8):
         yield x + away, y
         yield x - away - width, y
@@ -111,12 +112,12 @@ def beside(point: Pixel, text: str, size: float, distance: float) -> Iterator[Pi
             yield x - away * 0.8 - width, y + slant * (away * 0.6 + HEIGHT / 2)
 
 
-def inside(outline: Sequence[Pixel], text: str, size: float) -> Iterator[Pixel]:
+def inside(outline: Sequence[Pixel], text: str, font_size: float) -> Iterator[Pixel]:
     """Yield (x, y) where the box of a text may begin: inside an outline, from its top down, then outside of it.
 
     If the text fits nowhere inside, it may stand above or below the outline.
     """
-    width = text_width(text, size)
+    width = text_width(text, font_size)
     left, right = min(x for x, _ in outline), max(x for x, _ in outline)
     top, bottom = min(y for _, y in outline), max(y for _, y in outline)
     rows = max(2, min(24, int((bottom - top) / 12)))

@@ -32,11 +32,14 @@ def diamond(x: float, y: float, *content: str, **attributes: Attribute) -> str:
 
 
 def draw_legend(
-    content: MapContent, frame: MapFrame, colours: TrackColours, y: float, *, dense: bool
+    content: MapContent, frame: MapFrame, colours: TrackColours, y: float, *, only_window_dots: bool
 ) -> tuple[list[str], float]:
-    """Draw a map's legend from height y on; return its SVG elements and the y below it."""
+    """Draw a map's legend from y pixel `y` on, without the dot of a row if `only_window_dots`; return SVG and end y."""
     parts: list[str] = []
-    groups = [list(_colour_entries(content, colours)), list(_symbol_entries(content, frame, dense=dense))]
+    groups = [
+        list(_colour_entries(content, colours)),
+        list(_symbol_entries(content, frame, only_window_dots=only_window_dots)),
+    ]
     for entries in groups:
         x = float(EDGE + 2)
         for symbol, text in entries:
@@ -52,7 +55,7 @@ def draw_legend(
 
 
 def _colour_entries(content: MapContent, colours: TrackColours) -> Iterator[tuple[Symbol | None, str]]:
-    """Yield the entries of a map's legend that explain the colours of tracks."""
+    """Yield a map's legend entries on colours of tracks: the function that draws a symbol, or None, and a text."""
     if colours.mode == "speed":
         yield None, "speed in km/h:"
         for colour, text in colours.classes:
@@ -65,17 +68,19 @@ def _colour_entries(content: MapContent, colours: TrackColours) -> Iterator[tupl
 
 
 def _track_symbol(colour: str) -> Symbol:
-    """Return the legend's symbol for a track with this colour."""
+    """Return the function that draws a track's symbol in the legend, a line in a colour such as `#1f77b4`."""
     return lambda x, y: [line(x, y, x + SYMBOL_WIDTH, y, stroke=colour, stroke_width=3, stroke_linecap="round")]
 
 
-def _symbol_entries(content: MapContent, frame: MapFrame, *, dense: bool) -> Iterator[tuple[Symbol | None, str]]:
-    """Yield the entries of a map's legend: the function that draws a symbol, or None, and what it means."""
+def _symbol_entries(
+    content: MapContent, frame: MapFrame, *, only_window_dots: bool
+) -> Iterator[tuple[Symbol | None, str]]:
+    """Yield legend entries (drawing function or None, text) on symbols; `only_window_dots`: other rows have no dot."""
     middle = SYMBOL_WIDTH / 2
     if content.tracks:
         yield lambda x, y: [tag("circle", cx=x + middle, cy=y, r=4.4, fill="#ffffff", stroke=GREY,
                                 stroke_width=2.4)], "latest row of an object"  # fmt: skip
-    if content.tracks and not dense:
+    if content.tracks and not only_window_dots:
         yield lambda x, y: [tag("circle", cx=x + middle, cy=y, r=1.9, fill=GREY)], "a row"
     if content.windows:
         yield lambda x, y: [tag("circle", cx=x + middle, cy=y, r=3.6, fill=GREY)], "a row in the window"
@@ -90,7 +95,7 @@ def _symbol_entries(content: MapContent, frame: MapFrame, *, dense: bool) -> Ite
 
 
 def _answer_entries(content: MapContent) -> Iterator[tuple[Symbol | None, str]]:
-    """Yield the entries of a map's legend that explain the rings of answer rows and count the rows.
+    """Yield legend entries (drawing function or None, text) on the rings of answer rows, with their counts.
 
     Rows without a position are counted too.
     """
@@ -110,6 +115,6 @@ def _answer_entries(content: MapContent) -> Iterator[tuple[Symbol | None, str]]:
 
 
 def _ring_symbol(radius: float, colour: str, width: float) -> Symbol:
-    """Return the legend's symbol for an answer row, which is a ring."""
+    """Return the function that draws answer rows' symbol in the legend, a ring with line `width` in pixels."""
     return lambda x, y: [tag("circle", cx=x + SYMBOL_WIDTH / 2, cy=y, r=radius, fill="none", stroke=colour,
                              stroke_width=width)]  # fmt: skip

@@ -23,17 +23,17 @@ def render_map(
     catalog: Catalog,
     *,
     answer: Answer | None = None,
-    optimized: Plan | None = None,
+    optimized_plan: Plan | None = None,
     at: int | None = None,
     colour: Colour = "object",
     title: str = "",
 ) -> tuple[str, str, str]:
-    """Render a map as SVG, HTML and GeoJSON texts at tick `at`, by default the last one of the run.
+    """Return a map at tick `at` (None: the last) as SVG, HTML and GeoJSON texts, with rings at the rows of `answer`.
 
-    The rows of `answer` are marked where they are; the `optimized` plan shows whether the query is about one object.
-    `colour` is whether colours mean objects or speeds.
+    The rows of `answer` are marked where they are; the `optimized_plan` plan shows whether the query is about one
+    object. `colour` is whether colours mean objects or speeds.
     """
-    content = gather_map_content(plan, inputs, extents, catalog, at, answer, optimized)
+    content = gather_map_content(plan, inputs, extents, catalog, at, answer, optimized_plan)
     calendar, frame = catalog.calendar, map_frame(content, catalog.calendar)
     svg = draw_map(content, frame, calendar, colour, title)
     page = html_page(svg, content, frame, calendar, colour, title)

@@ -49,11 +49,11 @@ def gather_map_content(
     catalog: Catalog,
     at: int | None = None,
     answer: Answer | None = None,
-    optimized: Plan | None = None,
+    optimized_plan: Plan | None = None,
 ) -> MapContent:
-    """Gather what a map shows: tracks, regions, `answer`, and the window at tick `at` (None: the run's last tick).
+    """Gather what a map shows at tick `at` (None: the last); `optimized_plan` tells which objects are read.
 
-    The `optimized` plan filters early, so it shows whether a query is about one object alone.
+    The `optimized_plan` plan filters early, so it shows whether a query is about one object alone.
 
     Positions on the plane and on the earth, or in different units, cannot be mixed: UsageError.
     UsageError if no extent has positions.
@@ -91,7 +91,7 @@ def gather_map_content(
     ]
     answers: tuple[AnswerRow, ...] = ()
     if answer is not None:
-        locator = make_locator(plan, moving, tracks, _objects_read(optimized or plan, moving, inputs, now))
+        locator = make_locator(plan, moving, tracks, _objects_read(optimized_plan or plan, moving, inputs, now))
         answers = locate_answer(plan, answer, locator, now, stops)
     drawn = [region for region in catalog.regions.values() if region.geodesic == geodesic and not line]
     shapes = tuple(RegionShape(region.name, region.unwrapped, region.name in region_names) for region in drawn)
@@ -100,7 +100,7 @@ def gather_map_content(
 
 
 def _common_geometry(positions: Sequence[Position]) -> tuple[bool, bool, int]:
-    """Return (on the earth?, on a line?, length unit) of positions; UsageError if none or not all the same."""
+    """Return (is on the earth, is one-dimensional, micrometres per unit) of positions; UsageError if they differ."""
     if not positions:
         raise UsageError("nothing that the query reads has a position", hint=_POSITION_HINT)
     kinds = {(position.geodesic, position.y is None) for position in positions}
@@ -123,9 +123,9 @@ def regions_of(op: Operator) -> Iterator[Region]:
     yield from (part.region for part in expressions_of(op) if isinstance(part, InRegion))
 
 
-def choose_stops(inputs: Inputs, extents: Sequence[str], calendar: Calendar, now: int) -> list[int]:
-    """Choose the ticks at which the time slider stops: about MAX_STOPS at most, at round times, the last at `now`."""
-    ticks = [element.tick for name in extents for element in inputs.elements_of(name)]
+def choose_stops(inputs: Inputs, extent_names: Sequence[str], calendar: Calendar, now: int) -> list[int]:
+    """Choose the time slider's ticks from the extents' first row to `now`: about MAX_STOPS round times, then `now`."""
+    ticks = [element.tick for name in extent_names for element in inputs.elements_of(name)]
     first = min([now, *ticks])
     return [*(tick for tick in Clock(calendar, first, now).round_ticks(first, now, MAX_STOPS) if tick < now), now]
 
@@ -133,18 +133,18 @@ def choose_stops(inputs: Inputs, extents: Sequence[str], calendar: Calendar, now
 def _note_held_rows(
     op: Window,
     object_rows: Sequence[PositionedElement],
-    events: Sequence[tuple[int, dict[Coordinate, int]]],
+    window_events: Sequence[tuple[int, dict[Coordinate, int]]],
     stops: Sequence[int],
     held: dict[tuple[int, int], list[int]],
 ) -> None:
-    """Add to `held`, by row (tick, index), the indexes of the slider `stops` at which the window holds the row."""
-    ticks = [tick for tick, _ in events]
+    """Add to `held`, by row (tick, index), the numbers of `stops` at which the latest of `window_events` holds it."""
+    ticks = [tick for tick, _ in window_events]
     members: list[tuple[int, int]] = []
     previous = 0
     for number, stop in enumerate(stops):
         event = bisect_right(ticks, stop)
         if event != previous:
-            coordinates = events[event - 1][1]
+            coordinates = window_events[event - 1][1]
             members = [
                 (row.element.tick, row.element.index)
                 for row in object_rows
@@ -157,7 +157,7 @@ def _note_held_rows(
                 numbers.append(number)
 
 
-def _objects_read(plan: Plan, moving: Mapping[str, Extent], inputs: Inputs, now: int) -> set[str]:
+def _objects_read(plan: Plan, moving_extents: Mapping[str, Extent], inputs: Inputs, now: int) -> set[str]:
     """Return the names of the objects whose rows pass the plan's filters and reach a window by tick `now`.
 
     An extent without objects counts as one, of its name.
@@ -167,8 +167,8 @@ def _objects_read(plan: Plan, moving: Mapping[str, Extent], inputs: Inputs, now:
         if not isinstance(op, Window) or isinstance(op.input, StoredTable):
             continue
         for name in {source.extent for source in walk(op.input) if isinstance(source, StreamAcquire | StreamReceive)}:
-            if name in moving:
-                names |= _objects_of_stream(op.input, moving[name], inputs, now)
+            if name in moving_extents:
+                names |= _objects_of_stream(op.input, moving_extents[name], inputs, now)
     return names
 
 
@@ -188,13 +188,13 @@ def _objects_of_stream(stream: Stream, extent: Extent, inputs: Inputs, now: int)
 
 
 def _slide_marks(
-    object_rows: Sequence[PositionedElement], events: Iterable[tuple[int, int]], y_is_tick: bool
+    object_rows: Sequence[PositionedElement], slides: Iterable[tuple[int, int]], y_is_tick: bool
 ) -> Iterator[SlideMark]:
-    """Yield a mark of an object at each slide (tick, distance) in `events`; `y_is_tick`: the y axis is time.
+    """Yield an object's mark at each slide (tick, path length in micrometres); `y_is_tick`: the map's y axis is time.
 
     If `y_is_tick`, the map's y axis is time.
     """
-    for tick, distance in events:
+    for tick, distance in slides:
         positions = [
             positioned.position
             for positioned in object_rows
@@ -223,7 +223,7 @@ def _object_tracks(
     now: int,
     last_stop: int,
 ) -> Iterator[Track]:
-    """Yield each moving object's track up to tick `now`; `held` maps rows to the slider stops of their windows.
+    """Yield objects' tracks up to tick `now`; `held`: by row (tick, index), the slider stops with it in a window.
 
     `held` has the numbers of the slider's stops at which a window holds the row, up to `last_stop`, which is now.
     """
@@ -246,20 +246,20 @@ def _object_tracks(
 
 def _track_points(
     position: Position,
-    columns: Sequence[int],
+    position_columns: Sequence[int],
     elements: Sequence[Element],
     held: Mapping[tuple[int, int], list[int]],
     last_stop: int,
 ) -> Iterator[TrackPoint]:
-    """Yield an object's track points with path length and the slider stops whose window holds the row (`held`).
+    """Yield an object's track points; a row (tick, index) that `held` has at `last_stop` is in the window now.
 
-    `columns` are the numbers of the columns of the position. Rows without a position are skipped. `held` has the stops
-    at which a window holds a row, by its (tick, index).
+    `position_columns` are the numbers of the columns of the position. Rows without a position are skipped. `held` has
+    the stops at which a window holds a row, by its (tick, index).
     """
     previous: tuple[float, float] | None = None
     distance = 0
     for element in elements:
-        point = position.point(*(element.row[column] for column in columns))
+        point = position.point(*(element.row[column] for column in position_columns))
         if point is None:
             continue
         distance += step_length(position, previous, point) if previous is not None else 0

@@ -16,7 +16,7 @@ LEGEND_LINE_HEIGHT = 20
 
 
 def draw_axis(y: float, scale: Scale, span: DrawnSpan, calendar: Calendar, rhythm: int = 0) -> tuple[str, float]:
-    """Draw the axis of ticks at height y, numbered at multiples of `rhythm`; return SVG and the y below it.
+    """Draw the tick axis at y pixel `y`, numbered in step with `rhythm` ticks (0: any); return SVG and the y below.
 
     `rhythm` is the greatest common divisor of windows' creation ticks. A long axis has times below its numbers.
     """
@@ -46,7 +46,7 @@ def draw_axis(y: float, scale: Scale, span: DrawnSpan, calendar: Calendar, rhyth
 
 
 def draw_time_axis(y: float, scale: Scale, clock: Clock) -> tuple[str, float]:
-    """Draw an axis with round times at height y; return SVG and the y below it."""
+    """Draw an axis with round times at y pixel `y`; return SVG and the y below it."""
     parts = _axis_line(y)
     width = max(text_width(clock.text(tick), 12.5) for tick in (clock.first, clock.last)) + 24
     for tick in clock.round_ticks(scale.left, scale.right, max(2, int((RIGHT - LEFT) / max(width, 70)))):
@@ -61,13 +61,13 @@ def draw_time_axis(y: float, scale: Scale, clock: Clock) -> tuple[str, float]:
 
 
 def _axis_line(y: float) -> list[str]:
-    """Draw the line of a time axis with its arrow head."""
+    """Draw the line of a time axis at y pixel `y`, with its arrow head."""
     arrow = f"{RIGHT + 16},{y:.1f} {RIGHT + 8},{y - 4:.1f} {RIGHT + 8},{y + 4:.1f}"
     return [line(LEFT - 12, y, RIGHT + 8, y, stroke=INK, stroke_width=1.2), tag("polygon", points=arrow, fill=INK)]
 
 
 def draw_legend(y: float, entries: Sequence[tuple[str, str]]) -> tuple[list[str], int]:
-    """Draw the legend's entries (symbol, meaning) from height y on; return SVG and the number of lines."""
+    """Draw legend entries (symbol such as "dot", meaning) from y pixel `y` on; return SVG and the number of lines."""
     parts: list[str] = []
     x, lines = float(LEFT - 6), 1
     for symbol, meaning in entries:
@@ -95,7 +95,7 @@ _SYMBOL_WIDTHS = {
 
 
 def _legend_symbol(symbol: str, x: float, y: float) -> list[str]:
-    """Draw one symbol of the legend, such as "dot" or "hollow", at (x, y)."""
+    """Draw one symbol of the legend, such as "dot" (a tuple) or "hollow" (an empty window), at (x, y)."""
     colour, top, width = PALETTE[0], y - BAR / 2 + 1, _SYMBOL_WIDTHS[symbol]
     match symbol:
         case "dot":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from transom.picture.style import BAR, EDGE, FADED, INK, PANEL, RIGHT, ROW, TEXT_HALO, WIDTH
 from transom.picture.svg import label, line, tag, text_width, tooltip
 from transom.picture.timeline.lanes import DrawnWindow, Lane
-from transom.picture.timeline.pairs import Pairing
+from transom.picture.timeline.pairs import JoinedLanes
 from transom.picture.timeline.scale import Scale
 from transom.picture.timeline.window_text import WindowBounds, plural
 
@@ -42,23 +42,29 @@ def bar_bounds(lane: Lane, window: DrawnWindow, scale: Scale) -> BarBounds:
 
 
 def draw_window(
-    lane: Lane, window: DrawnWindow, y: float, scale: Scale, colour: str, pairing: Pairing, drawn: Collection[int]
+    lane: Lane,
+    window: DrawnWindow,
+    y: float,
+    scale: Scale,
+    colour: str,
+    joined_lanes: JoinedLanes,
+    drawn_tuples: Collection[int],
 ) -> str:
-    """Draw a window: a bar with dots for tuples, its creation time, and when it is joined with other windows.
+    """Draw a window's bar, with dots for `drawn_tuples` (indexes), its creation tick and joins with other windows.
 
-    A tuple is marked in the bar only if its index is in `drawn`.
+    A tuple is marked in the bar only if its index is in `drawn_tuples`.
     """
     bar = bar_bounds(lane, window, scale)
     x = scale.at(window.created)
     parts = [tooltip(_tooltip_text(lane, window))]
-    if pairing.is_product:
-        parts += _validity_line(window, y, scale, pairing, colour)
+    if joined_lanes.is_product:
+        parts += _validity_line(window, y, scale, joined_lanes, colour)
     if x > bar.end + 1:
         middle = y + BAR / 2
         parts.append(line(bar.end, middle, x, middle, stroke=colour, stroke_width=1.6, stroke_dasharray="1.5 3.5"))
         parts.append(line(x, y + 1, x, y + BAR, stroke=INK, stroke_width=1.6))
-    parts += _bar(bar, y, colour, hollow=not window.rows)
-    parts += _bar_content(window, bar, y, scale, colour, drawn)
+    parts += _bar(bar, y, colour, is_empty=not window.rows)
+    parts += _bar_content(window, bar, y, scale, colour, drawn_tuples)
     parts.append(_creation_mark(x, y + BAR))
     parts.append(_side_label(lane, window, max(x + 7, bar.end + 5), min(x - 7, bar.start - 5), y + BAR / 2 + 4))
     return tag(
@@ -73,15 +79,15 @@ def draw_window(
     )
 
 
-def _bar(bar: BarBounds, y: float, colour: str, *, hollow: bool) -> list[str]:
-    """Draw a window's bar, dashed if the window has no rows; it fades in if it begins left of the picture."""
+def _bar(bar: BarBounds, y: float, colour: str, *, is_empty: bool) -> list[str]:
+    """Draw a window's bar, dashed if `is_empty` (no rows); it fades in if it begins left of the picture."""
     parts, start = [], bar.start
-    if bar.open and not hollow:
+    if bar.open and not is_empty:
         for opacity in FADE_STEPS:
             parts.append(tag("rect", x=start, y=y, width=FADE_WIDTH, height=BAR, fill=colour, opacity=opacity))
             start += FADE_WIDTH
     width = max(bar.end - start, 2.0)
-    if hollow:
+    if is_empty:
         parts.append(
             tag(
                 "rect",
@@ -106,14 +112,14 @@ def _bar(bar: BarBounds, y: float, colour: str, *, hollow: bool) -> list[str]:
 
 
 def _bar_content(
-    window: DrawnWindow, bar: BarBounds, y: float, scale: Scale, colour: str, drawn: Collection[int]
+    window: DrawnWindow, bar: BarBounds, y: float, scale: Scale, colour: str, drawn_tuples: Collection[int]
 ) -> list[str]:
-    """Draw in a window's bar its number of tuples, and a dot for each tick that has a tuple in `drawn`.
+    """Draw in a window's bar its number of tuples, and dots at ticks of tuples whose index is in `drawn_tuples`.
 
-    `drawn` are the indexes of tuples.
+    `drawn_tuples` are the indexes of tuples.
     """
     parts, next_x = [], float("-inf")
-    for tick in sorted({element.tick for element in window.members if element.index in drawn}):
+    for tick in sorted({element.tick for element in window.members if element.index in drawn_tuples}):
         if scale.at(tick) >= next_x:
             parts.append(tag("circle", cx=scale.at(tick), cy=y + BAR - 3.1, r=1.8, fill="white", class_="member"))
             next_x = scale.at(tick) + 3
@@ -135,21 +141,21 @@ def _creation_mark(x: float, y: float) -> str:
     return tag("polygon", points=points, fill=INK, class_="creation")
 
 
-def _validity_line(window: DrawnWindow, y: float, scale: Scale, pairing: Pairing, colour: str) -> list[str]:
-    """Return SVG: a line from a window's creation to its replacement, with a dot at each pairing with a new window.
+def _validity_line(window: DrawnWindow, y: float, scale: Scale, joined_lanes: JoinedLanes, colour: str) -> list[str]:
+    """Return SVG: a line from a window's creation to its replacement, with a dot at each join with a new window.
 
     It is paired again when another lane of its FROM clause has a new window.
     """
     level = y + BAR + 4.5
     end = RIGHT + 12 if window.superseded is None else scale.at(window.superseded)
     parts = [line(scale.at(window.created), level, end, level, stroke=colour, stroke_width=2, opacity=0.45)]
-    for tick in pairing.ticks_of(window):
-        parts.append(pair_dot(scale.at(tick), level, pairing.colours[tick], tick))
+    for tick in joined_lanes.ticks_of(window):
+        parts.append(pair_dot(scale.at(tick), level, joined_lanes.colours[tick], tick))
     return parts
 
 
 def pair_dot(x: float, y: float, colour: str, tick: int) -> str:
-    """Draw the dot for an older window that is paired with a new window of another lane at this tick."""
+    """Draw the dot for an older window that is joined at this tick with a new window of another source."""
     return tag(
         "circle",
         tooltip(f"paired again at tick {tick}"),
@@ -177,7 +183,7 @@ def _side_labels(lane: Lane, window: DrawnWindow) -> list[str]:
 
 
 def _side_label(lane: Lane, window: DrawnWindow, right: float, left: float, y: float) -> str:
-    """Write beside a window's bar when it was created: right of the bar or, if there is no room, left of it.
+    """Write beside a window's bar when it was created, from pixel `right` on or, without room, up to pixel `left`.
 
     `right` and `left` are the pixels at which the text begins or ends.
     """
@@ -196,19 +202,21 @@ def _tooltip_text(lane: Lane, window: DrawnWindow) -> str:
     return f"window created at tick {window.created}, {unit} {window.low} to {window.high}, holds {content}"
 
 
-def draw_scans(lane: Lane, y: float, scale: Scale, pairing: Pairing) -> list[str]:
-    """Draw the scans of a table as diamonds, each with a line until the next scan replaces it.
+def draw_scans(lane: Lane, y: float, scale: Scale, joined_lanes: JoinedLanes) -> list[str]:
+    """Draw the scans of a table as diamonds, each with a line until the next scan, and a dot at each join.
 
-    A dot is where `pairing` uses a scan again.
+    A dot is where a join uses a scan again.
     """
     parts = []
     level = y + ROW / 2
     for number, window in enumerate(lane.windows):
-        colour = pairing.colour_of(window, number)
+        colour = joined_lanes.colour_of(window, number)
         x, end = scale.at(window.created), RIGHT + 12 if window.superseded is None else scale.at(window.superseded)
         inner = [tooltip(f"scanned at tick {window.created}: {plural(window.rows, 'row')}")]
         inner.append(line(x, level, end, level, stroke=colour, stroke_width=5, opacity=0.35))
-        inner += [pair_dot(scale.at(tick), level, pairing.colours[tick], tick) for tick in pairing.ticks_of(window)]
+        inner += [
+            pair_dot(scale.at(tick), level, joined_lanes.colours[tick], tick) for tick in joined_lanes.ticks_of(window)
+        ]
         points = f"{x:.1f},{level - 9:.1f} {x + 9:.1f},{level:.1f} {x:.1f},{level + 9:.1f} {x - 9:.1f},{level:.1f}"
         inner.append(
             tag(

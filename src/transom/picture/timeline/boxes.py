@@ -50,11 +50,11 @@ def lane_meaning(lane: Lane, calendar: Calendar) -> str:
 
 
 def layout_lane(lane: Lane, top: float, scale: Scale, example: ExampleWindows | None, calendar: Calendar) -> LaneBox:
-    """Lay out a lane (row of the picture for one window operator) below y pixel `top`, with room for `example`.
+    """Lay out a lane (row of the picture for one window operator) below y `top`, with room for labels of `example`.
 
     If there is an example window, there is space for the labels of its bounds.
     """
-    dots = layout_dots(lane.elements, scale, numbered=lane.counts_rows)
+    dots = layout_dots(lane.elements, scale, show_row_numbers=lane.counts_rows)
     base = (
         top
         + HEADING_HEIGHT

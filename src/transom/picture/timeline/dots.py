@@ -52,10 +52,10 @@ class Dots:
         return {element.index for stack in self.stacks.values() for element in stack}
 
 
-def layout_dots(elements: Sequence[Element], scale: Scale, *, numbered: bool) -> Dots:
-    """Stack a lane's tuples as dots by tick; if there are more than MAX_DOTS, only every n-th is drawn.
+def layout_dots(elements: Sequence[Element], scale: Scale, *, show_row_numbers: bool) -> Dots:
+    """Stack a lane's tuples as dots by tick, every n-th of many; `show_row_numbers`: large dots if they are few.
 
-    If `numbered`, the dots are large if there are few.
+    If `show_row_numbers`, the dots are large if there are few.
     """
     step = -(-len(elements) // MAX_DOTS) or 1
     drawn = elements[::step]
@@ -63,12 +63,12 @@ def layout_dots(elements: Sequence[Element], scale: Scale, *, numbered: bool) ->
     for element in drawn:
         stacks.setdefault(element.tick, []).append(element)
     closest = min((after - before for before, after in pairwise(sorted(stacks))), default=10**6) * scale.cell
-    large = numbered and step == 1 and len(drawn) <= MAX_NUMBERED_DOTS and closest >= 15
+    large = show_row_numbers and step == 1 and len(drawn) <= MAX_NUMBERED_DOTS and closest >= 15
     return Dots(stacks, 7.5 if large else 4.2, 6 if large else 8, len(elements) - len(drawn))
 
 
 def draw_dots(dots: Dots, base: float, scale: Scale, schema: Schema, chosen: Collection[int], colour: str) -> list[str]:
-    """Draw stacks of dots from height `base` upwards; dots of `chosen` tuples are coloured, others grey.
+    """Draw stacks of dots from y pixel `base` upwards; tuples with an index in `chosen` are coloured, others grey.
 
     `chosen` are the indexes of these tuples.
     """
@@ -106,7 +106,7 @@ def _draw_dot(
 
 
 def draw_versions(versions: Sequence[TableVersion], base: float, scale: Scale) -> list[str]:
-    """Draw the versions of a stored table as squares at their ticks, on the line at height `base`."""
+    """Draw the versions of a stored table as squares at their ticks, on the line at y pixel `base`."""
     parts = []
     for version in versions[:MAX_DOTS]:
         x = scale.at(max(version.tick, scale.first))

@@ -57,18 +57,18 @@ def draw_answer(
     *,
     prefixes: Mapping[str, str] | None = None,
     title: str = "",
-    text: str = "",
+    query_text: str = "",
 ) -> str:
-    """Draw as SVG when the rows of an RDF answer are valid, from tick `start` to `until` or the last change.
+    """Draw as SVG when the rows of an RDF answer are valid, from tick `start` to `until` (None: the last change).
 
-    `prefixes` shorten IRIs; `text` is the query.
+    `prefixes` shorten IRIs; `query_text` is the query.
     """
     lanes = interval_lanes(answer.during(start, until), prefixes or {})
     bars = [bar for lane in lanes for bar in lane.bars]
     changes = [bar.start for bar in bars] + [bar.end for bar in bars if bar.end is not None]
     last = max([start + 1, *changes]) if until is None else max(until, start + 1)
     scale, clock = make_scale([], start, last, LEFT, RIGHT), Clock(calendar, start, last)
-    parts, y = draw_header(title, text)
+    parts, y = draw_header(title, query_text)
     subjects = list(dict.fromkeys(lane.subject for lane in lanes))
     lanes.sort(key=lambda lane: subjects.index(lane.subject))
     drawn, level = [], y + 8
@@ -100,7 +100,7 @@ def draw_answer(
 
 
 def interval_lanes(answer: RdfAnswer, prefixes: Mapping[str, str]) -> list[IntervalLane]:
-    """Convert an RDF answer's validity intervals to bars, in one lane for each distinct solution or triple."""
+    """Convert validity intervals of an RDF answer to bars, in a lane per distinct solution; `prefixes` shorten IRIs."""
     lanes: dict[str, IntervalLane] = {}
 
     def bars_of(payload: Solution | Triple) -> list[IntervalBar]:

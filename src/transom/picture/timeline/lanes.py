@@ -73,7 +73,7 @@ class Lane:
 
     @property
     def unseen(self) -> int:
-        """The number of windows that the lane does not draw, because it draws at most MAX_WINDOWS."""
+        """The number of windows that this row of the picture leaves out, because it draws at most MAX_WINDOWS."""
         return len(self.created) - len(self.windows)
 
     def ticks(self, window: DrawnWindow) -> tuple[int, int] | None:
@@ -112,7 +112,7 @@ def window_operators(plan: Plan) -> list[tuple[Window, int]]:
 def _collect_windows(
     op: Operator, block_numbers: Iterator[int], block: int, operators: list[tuple[Window, int]]
 ) -> None:
-    """Append (window, FROM clause number) pairs to `operators`: `block`, if nested the next `block_numbers`.
+    """Append (window operator, FROM clause number): `block` or, if nested, the next of `block_numbers`.
 
     `block_numbers` yields the numbers of further FROM clauses.
     """
@@ -141,7 +141,7 @@ def undrawable_part(op: Window) -> str:
 
 
 def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[WindowEvent]]:
-    """Return what the timeline draws of a window operator: its input tuples and the ticks of its windows."""
+    """Return a window operator's input tuples (none for a table), and (creation tick, coordinates) of its windows."""
     if isinstance(op.input, StoredTable):
         return [], [(tick, {Coordinate.TICK: tick}) for tick in scan_ticks(op.slide, op.input, inputs)]
     elements = evaluate_stream(op.input, inputs)
@@ -149,7 +149,7 @@ def window_events(op: Window, inputs: Inputs) -> tuple[list[Element], list[Windo
 
 
 def build_lane(op: Window, block: int, inputs: Inputs, each: int = 1) -> Lane:
-    """Evaluate a window of FROM clause number `block` as a picture lane; `each` n keeps every n-th window.
+    """Evaluate a window of FROM clause number `block` as a row (lane) of the picture, with every `each`-th window.
 
     `block` is the number of its FROM clause.
     """
@@ -175,7 +175,7 @@ def thin_slides(op: Window, each: int) -> Window:
 def _drawn_window(
     op: Window, event: WindowEvent, elements: Sequence[Element], inputs: Inputs, superseded: int | None
 ) -> DrawnWindow:
-    """Build the window created at `event`; `superseded` is the tick of the next newer window, if any."""
+    """Build the window created at `event` from input `elements`; `superseded` is the next window's creation tick."""
     tick, coordinates = event
     if isinstance(op.input, StoredTable):
         return DrawnWindow(tick, tick, tick, len(scan_table(op.input, tick, inputs)), superseded=superseded)

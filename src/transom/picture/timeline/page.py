@@ -14,7 +14,7 @@ from transom.picture.svg import escape, label, shorten, tag
 from transom.picture.timeline.axis import LEGEND_LINE_HEIGHT, draw_axis, draw_legend
 from transom.picture.timeline.boxes import LANE_GAP, LaneBox, layout_lane
 from transom.picture.timeline.lanes import Lane
-from transom.picture.timeline.pairs import Pairing, choose_examples, pair_lanes
+from transom.picture.timeline.pairs import JoinedLanes, choose_examples, pair_lanes
 from transom.picture.timeline.panels import draw_guides, draw_lane, draw_pairs, draw_panel
 from transom.picture.timeline.scale import Scale, make_scale
 from transom.picture.timeline.span import DrawnSpan
@@ -23,14 +23,14 @@ from transom.picture.timeline.window_text import plural, window_sentence, window
 MAX_QUERY_LINES = 24
 
 
-def draw_windows(lanes: Sequence[Lane], span: DrawnSpan, calendar: Calendar, title: str, text: str) -> str:
-    """Draw lanes of windows as a standalone SVG document; `text` is the query, written above the lanes."""
+def draw_windows(lanes: Sequence[Lane], span: DrawnSpan, calendar: Calendar, title: str, query_text: str) -> str:
+    """Draw lanes of windows as a standalone SVG document; the `query_text` is written above the lanes."""
     scale = _page_scale(lanes, span)
     blocks = pair_lanes(lanes)
     examples = {
         number: windows for block in blocks for number, windows in choose_examples(block, lanes, span.first).items()
     }
-    parts, y = draw_header(title, text)
+    parts, y = draw_header(title, query_text)
     boxes: dict[int, LaneBox] = {}
     grounds: list[str] = []
     contents: list[str] = []
@@ -61,7 +61,7 @@ def _page_scale(lanes: Sequence[Lane], span: DrawnSpan) -> Scale:
     return make_scale([min(ticks) for ticks in reaches if ticks], span.first, span.last, LEFT, RIGHT)
 
 
-def draw_header(title: str, text: str) -> tuple[list[str], float]:
+def draw_header(title: str, query_text: str) -> tuple[list[str], float]:
     """Draw the title and the text of the query at the top of a page; return SVG and the y below it."""
     parts: list[str] = []
     y = float(EDGE)
@@ -69,10 +69,10 @@ def draw_header(title: str, text: str) -> tuple[list[str], float]:
         y += 18
         parts.append(label(LEFT - 14, y, shorten(title, 80), size=17, font_weight="bold", fill=INK))
         y += 8
-    lines = [piece for line in text.strip("\n").splitlines() for piece in _wrap_line(line) or [""]]
+    lines = [piece for line in query_text.strip("\n").splitlines() for piece in _wrap_line(line) or [""]]
     if len(lines) > MAX_QUERY_LINES:
         lines = [*lines[:MAX_QUERY_LINES], "…"]
-    for query_line in lines if text.strip() else []:
+    for query_line in lines if query_text.strip() else []:
         y += 17
         parts.append(label(LEFT - 14, y, query_line, size=13, font_family=MONO, fill=INK, xml__space="preserve"))
     return parts, y + (14 if parts else 0)
@@ -117,12 +117,12 @@ def finish_document(page: DrawnPage, legend: Sequence[tuple[str, str]], descript
     )
 
 
-def _legend(lanes: Sequence[Lane], blocks: Sequence[Pairing], numbered: bool) -> list[tuple[str, str]]:
-    """Return the legend's entries (symbol, meaning) for a page; `numbered` says that dots show row numbers."""
+def _legend(lanes: Sequence[Lane], pairings: Sequence[JoinedLanes], show_row_numbers: bool) -> list[tuple[str, str]]:
+    """Return a page's legend entries (symbol, meaning); `show_row_numbers`: dots contain their tuples' row numbers."""
     windows = [(lane, window) for lane in lanes if not lane.is_scan for window in lane.windows]
     entries: list[tuple[str, str]] = []
     if any(lane.elements for lane in lanes):
-        entries.append(("dot", "a tuple, at its tick" + (" (in it: its row number)" if numbered else "")))
+        entries.append(("dot", "a tuple, at its tick" + (" (in it: its row number)" if show_row_numbers else "")))
     if any(window.rows for _, window in windows):
         entries.append(("bar", "a window with 3 tuples, from its lower to its upper bound"))
     if any(not window.rows for _, window in windows):
@@ -137,8 +137,8 @@ def _legend(lanes: Sequence[Lane], blocks: Sequence[Pairing], numbered: bool) ->
             ("scan", f"the table is read; this content holds {'until the next time' if repeated else 'from now on'}")
         )
         entries.append(("version", "the table changes"))
-    if any(block.colours for block in blocks):
-        if any(tick not in block.colours for block in blocks if block.is_product for tick in block.created):
+    if any(block.colours for block in pairings):
+        if any(tick not in block.colours for block in pairings if block.is_product for tick in block.created):
             entries.append(("alone", "created when another lane had no window yet"))
         entries.append(("pair", "still current, and paired again with a new window of another lane"))
     return entries

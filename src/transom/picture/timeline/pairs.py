@@ -16,8 +16,8 @@ UNPAIRED_COLOUR = "#7a8594"
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
-    """The pairing of the lanes of one block.
+class JoinedLanes:
+    """The lanes of one block (FROM clause), whose windows are joined.
 
     An output tick is one at which some lane has a new window and all lanes have one. `colours` maps each output tick to
     its colour, `together` to the number of combinations of current windows at it (S10).
@@ -30,11 +30,11 @@ class Pairing:
 
     @property
     def is_product(self) -> bool:
-        """Whether the FROM clause has several lanes, whose windows are paired (joined) with each other."""
+        """Whether the FROM clause has several sources (lanes of the picture), whose windows are joined."""
         return len(self.lanes) > 1
 
     def colour_of(self, window: DrawnWindow, number: int) -> str:
-        """Return the colour of a window: by creation tick if lanes are paired, else by its index in the lane."""
+        """Return the colour of a window: by creation tick if the lanes are joined, else by its `number` in the lane."""
         if not self.is_product:
             return PALETTE[number % len(PALETTE)]
         return self.colours.get(window.created, UNPAIRED_COLOUR)
@@ -54,27 +54,27 @@ class ExampleWindows:
     caption: str
 
 
-def pair_lanes(lanes: Sequence[Lane]) -> list[Pairing]:
-    """Pair the windows of the lanes (each a row of the timeline) that one FROM clause joins; one item per FROM."""
+def pair_lanes(lanes: Sequence[Lane]) -> list[JoinedLanes]:
+    """Group the lanes (each a row of the picture for one source) that the same FROM clause joins."""
     blocks: dict[int, list[int]] = {}
     for number, lane in enumerate(lanes):
         blocks.setdefault(lane.block, []).append(number)
     return [_pair_block(tuple(numbers), lanes) for numbers in blocks.values()]
 
 
-def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> Pairing:
-    """Pair the windows of a FROM clause's sources, drawn in the `lanes` with the indexes `numbers`.
+def _pair_block(numbers: tuple[int, ...], lanes: Sequence[Lane]) -> JoinedLanes:
+    """Group the lanes with the indexes `numbers`, which one FROM clause joins, and colour their windows.
 
     `numbers` are those of its lanes in `lanes`, from 0.
     """
     ticks = [lanes[number].created for number in numbers]
     created = tuple(sorted({tick for of_lane in ticks for tick in of_lane}))
     if len(numbers) == 1 or not all(ticks):
-        return Pairing(numbers, created=created)
+        return JoinedLanes(numbers, created=created)
     output = output_ticks(ticks)
     colours = {tick: PALETTE[number % len(PALETTE)] for number, tick in enumerate(output)}
     together = {tick: prod(_current_count(tick, of_lane) for of_lane in ticks) for tick in output}
-    return Pairing(numbers, colours, together, created)
+    return JoinedLanes(numbers, colours, together, created)
 
 
 def output_ticks(created: Sequence[Sequence[int]]) -> list[int]:
@@ -94,43 +94,47 @@ def _current_count(tick: int, created: Sequence[int]) -> int:
     return created.count(last)
 
 
-def choose_examples(pairing: Pairing, lanes: Sequence[Lane], first: int) -> dict[int, ExampleWindows]:
-    """Return, by lane index, example windows to colour: the last with rows; `first` is the run's first tick.
+def choose_examples(joined_lanes: JoinedLanes, lanes: Sequence[Lane], first_tick: int) -> dict[int, ExampleWindows]:
+    """Return, by lane index, the windows to draw as example: the last with rows, preferably not before `first_tick`.
 
-    In a lane without pairs, windows that begin from tick `first` on are preferred. `first` is the first tick of the
-    run.
+    In a lane without pairs, windows that begin from tick `first_tick` on are preferred. `first_tick` is the first tick
+    of the run.
     """
-    if not pairing.colours:
+    if not joined_lanes.colours:
         return {
-            number: example for number in pairing.lanes if (example := _single_example(pairing, lanes[number], first))
+            number: example
+            for number in joined_lanes.lanes
+            if (example := _single_example(joined_lanes, lanes[number], first_tick))
         }
     ticks_with_rows = [
-        tick for tick in pairing.colours if all(_has_current_rows(lanes[number], tick) for number in pairing.lanes)
+        tick
+        for tick in joined_lanes.colours
+        if all(_has_current_rows(lanes[number], tick) for number in joined_lanes.lanes)
     ]
     ticks_of_several = [
-        tick for tick in ticks_with_rows if sum(tick in lanes[number].created for number in pairing.lanes) > 1
+        tick for tick in ticks_with_rows if sum(tick in lanes[number].created for number in joined_lanes.lanes) > 1
     ]
-    tick = (ticks_of_several or ticks_with_rows or list(pairing.colours))[-1]
+    tick = (ticks_of_several or ticks_with_rows or list(joined_lanes.colours))[-1]
     caption = f"tuples of the windows that are paired at {tick}"
     return {
-        number: ExampleWindows(tuple(_current_windows(lanes[number], tick)), pairing.colours[tick], caption)
-        for number in pairing.lanes
+        number: ExampleWindows(tuple(_current_windows(lanes[number], tick)), joined_lanes.colours[tick], caption)
+        for number in joined_lanes.lanes
     }
 
 
-def _single_example(pairing: Pairing, lane: Lane, first: int) -> ExampleWindows | None:
-    """Return as example a lane's last window with rows, if possible from tick `first` on; None without one.
+def _single_example(joined_lanes: JoinedLanes, lane: Lane, first_tick: int) -> ExampleWindows | None:
+    """Return a lane's last window with rows as example, preferably one that begins at `first_tick` or later, or None.
 
-    If possible it does not begin before tick `first`.
+    If possible it does not begin before tick `first_tick`.
     """
     numbers = [chosen for chosen, window in enumerate(lane.windows) if window.rows]
     if lane.is_scan or not numbers:
         return None
-    inside = [number for number in numbers if (ticks := lane.ticks(lane.windows[number])) and ticks[0] >= first]
+    inside = [number for number in numbers if (ticks := lane.ticks(lane.windows[number])) and ticks[0] >= first_tick]
     chosen = (inside or numbers)[-1]
     window = lane.windows[chosen]
     caption = f"tuples of the window created at {window.created}"
-    return ExampleWindows((chosen,), pairing.colour_of(window, chosen), caption)
+    return ExampleWindows((chosen,), joined_lanes.colour_of(window, chosen), caption)
 
 
 def _current_windows(lane: Lane, tick: int) -> list[int]:

@@ -9,13 +9,13 @@ from transom.picture.timeline.bars import bar_bounds, draw_bounds, draw_scans, d
 from transom.picture.timeline.boxes import LaneBox, lane_meaning
 from transom.picture.timeline.dots import draw_dots, draw_versions
 from transom.picture.timeline.lanes import Lane
-from transom.picture.timeline.pairs import ExampleWindows, Pairing
+from transom.picture.timeline.pairs import ExampleWindows, JoinedLanes
 from transom.picture.timeline.scale import Scale
 from transom.picture.timeline.window_text import plural, window_syntax
 
 
 def draw_panel(top: float, bottom: float, zone: float, scale: Scale) -> list[str]:
-    """Draw the background of a lane; below y = `zone`, the time before the run's first tick is darker."""
+    """Draw a lane's background from `top` to `bottom`; below y pixel `zone`, ticks before the run are darker."""
     parts = [tag("rect", x=EDGE, y=top, width=WIDTH - 2 * EDGE, height=bottom - top, rx=6, fill=PANEL, stroke=FAINT)]
     if scale.left < scale.first:
         end = scale.at(scale.first) - scale.pad
@@ -47,7 +47,9 @@ def lane_heading(top: float, name: str, description: str, **attributes: Attribut
     return tag("text", *content, x=LEFT - 6, y=top + 18, font_size=14, fill=INK, **TEXT_HALO)
 
 
-def draw_lane(box: LaneBox, scale: Scale, pairing: Pairing, example: ExampleWindows | None, calendar: Calendar) -> str:
+def draw_lane(
+    box: LaneBox, scale: Scale, joined_lanes: JoinedLanes, example: ExampleWindows | None, calendar: Calendar
+) -> str:
     """Draw a lane: its heading, tuples as dots, windows or scans, and notes; the example's dots are coloured."""
     lane = box.lane
     parts = draw_heading(lane, box.top, calendar, example)
@@ -60,10 +62,10 @@ def draw_lane(box: LaneBox, scale: Scale, pairing: Pairing, example: ExampleWind
     parts.append(line(LEFT - 12, box.base + 1, RIGHT + 12, box.base + 1, stroke=FAINT))
     if lane.is_scan:
         parts += draw_versions(lane.versions, box.base, scale)
-        parts += draw_scans(lane, box.rows[0], scale, pairing) if box.rows else []
+        parts += draw_scans(lane, box.rows[0], scale, joined_lanes) if box.rows else []
     else:
         parts += draw_dots(box.dots, box.base, scale, lane.op.input.schema, chosen, colour)
-        parts += _draw_lane_windows(box, scale, pairing)
+        parts += _draw_lane_windows(box, scale, joined_lanes)
     if box.dots.unseen and not lane.is_scan:
         note = f"+{box.dots.unseen} more tuples"
         end = WIDTH - EDGE - 10
@@ -72,11 +74,11 @@ def draw_lane(box: LaneBox, scale: Scale, pairing: Pairing, example: ExampleWind
     return tag("g", *parts, class_="lane", data_name=lane.name, data_windows=len(lane.windows))
 
 
-def _draw_lane_windows(box: LaneBox, scale: Scale, pairing: Pairing) -> list[str]:
+def _draw_lane_windows(box: LaneBox, scale: Scale, joined_lanes: JoinedLanes) -> list[str]:
     """Draw the windows of a lane as bars; the bounds of one example window are labelled."""
     lane, drawn, parts = box.lane, box.dots.drawn, []
     for number, (window, y) in enumerate(zip(lane.windows, box.rows)):
-        parts.append(draw_window(lane, window, y, scale, pairing.colour_of(window, number), pairing, drawn))
+        parts.append(draw_window(lane, window, y, scale, joined_lanes.colour_of(window, number), joined_lanes, drawn))
         if number == box.explained and box.bounds is not None:
             parts += draw_bounds(lane, window, box.bounds, y + BAR + 19, scale)
     return parts
@@ -116,25 +118,25 @@ def _lane_notes(box: LaneBox) -> list[tuple[float, float, str]]:
     return notes
 
 
-def draw_guides(pairing: Pairing, top: float, bottom: float, scale: Scale) -> list[str]:
+def draw_guides(joined_lanes: JoinedLanes, top: float, bottom: float, scale: Scale) -> list[str]:
     """Return thin vertical SVG lines from `top` to `bottom` at a FROM clause's first 60 ticks with new windows."""
     parts = []
-    for tick in pairing.created[:60]:
+    for tick in joined_lanes.created[:60]:
         x = scale.at(tick)
-        colour = pairing.colours.get(tick, GREY)
-        opacity = 0.55 if pairing.is_product else 0.35
+        colour = joined_lanes.colours.get(tick, GREY)
+        opacity = 0.55 if joined_lanes.is_product else 0.35
         parts.append(
             line(x, top, x, bottom, stroke=colour, stroke_width=1, opacity=opacity, class_="guide", data_tick=tick)
         )
     return parts
 
 
-def draw_pairs(pairing: Pairing, top: float, scale: Scale) -> tuple[list[str], float]:
+def draw_pairs(joined_lanes: JoinedLanes, top: float, scale: Scale) -> tuple[list[str], float]:
     """Draw a strip below lanes whose windows are joined, a dot per tick with an answer; return SVG and the y below."""
     parts = [lane_heading(top, "pairs", PAIRS_CAPTION, fill=FADED)]
     level, line_ends = top + 36, [float("-inf"), float("-inf")]
-    for tick, colour in pairing.colours.items():
-        x, count = scale.at(tick), pairing.together[tick]
+    for tick, colour in joined_lanes.colours.items():
+        x, count = scale.at(tick), joined_lanes.together[tick]
         text = f"at {tick}" if count == 1 else f"at {tick}: {count} pairs"
         half_width = text_width(text) / 2 + 3
         parts.append(tag("circle", cx=x, cy=level, r=6, fill=colour, class_="output", data_tick=tick, data_pairs=count))
@@ -142,7 +144,7 @@ def draw_pairs(pairing: Pairing, top: float, scale: Scale) -> tuple[list[str], f
         if line is not None:
             parts.append(label(x, level + 19 + 13 * line, text, text_anchor="middle", fill=INK))
             line_ends[line] = x + half_width
-    if not pairing.colours:
+    if not joined_lanes.colours:
         parts.append(label(LEFT, level + 4, "nothing is paired in this span", fill=FADED, font_style="italic"))
     return parts, level + (29 if line_ends[1] < 0 else 42)
 

@@ -35,7 +35,7 @@ class Scale:
         return self.start + (tick - self.left) * self.cell
 
     def numbers(self, calendar: Calendar, spacing: float, rhythm: int) -> list[int]:
-        """Return ticks to label, at least `spacing` pixels apart, best multiples or divisors of `rhythm`.
+        """Return ticks to label, at least `spacing` pixels apart, preferably multiples or divisors of `rhythm` ticks.
 
         Multiples of `rhythm` are preferred. A divisor of `rhythm` serves as well. So the ticks at which windows are
         created have numbers.
@@ -49,18 +49,20 @@ class Scale:
         return list(range(-(-self.left // step) * step, self.right + 1, step))
 
 
-def make_scale(lows: Iterable[int], first: int, last: int, start: float, end: float) -> Scale:
-    """Create the scale from ticks `first` to `last` to pixels `start` to `end`; windows (`lows`) may begin earlier.
+def make_scale(
+    window_lows: Iterable[int], first_tick: int, last_tick: int, start_pixel: float, end_pixel: float
+) -> Scale:
+    """Create the scale of the ticks of a run; it begins earlier if windows (lower bounds `window_lows`) do.
 
-    `lows` are the first ticks of windows. Time before the first tick is shown where windows reach into it: all of it if
-    it fits, else a short part.
+    `window_lows` are the first ticks of windows. Time before the first tick is shown where windows reach into it: all
+    of it if it fits, else a short part.
     """
-    lowest = min(lows, default=first)
-    length = max(last - first, 1)
-    if lowest >= first:
-        left = first
-    elif first - lowest <= length * 0.8:
+    lowest = min(window_lows, default=first_tick)
+    length = max(last_tick - first_tick, 1)
+    if lowest >= first_tick:
+        left = first_tick
+    elif first_tick - lowest <= length * 0.8:
         left = lowest
     else:
-        left = first - max(round(length * 0.09), 1)
-    return Scale(left, first, max(last, first + 1), start, end)
+        left = first_tick - max(round(length * 0.09), 1)
+    return Scale(left, first_tick, max(last_tick, first_tick + 1), start_pixel, end_pixel)

@@ -32,7 +32,7 @@ class DrawnSpan:
 
 
 def choose_span(lanes: Sequence[tuple[Window, int]], inputs: Inputs) -> DrawnSpan:
-    """Choose the ticks to draw for lanes (operator, block number): several windows each, at most MAX_WINDOWS.
+    """Choose the ticks to draw for lanes (window operator, FROM clause number): several windows, at most MAX_WINDOWS.
 
     A lane is a window operator and the number of its block.
     If one window in several is drawn, the span tells how many.
@@ -72,7 +72,7 @@ def _slide_length(op: Window) -> int:
 
 
 def _limit_to_palette(last: int, lanes: Sequence[tuple[Window, int]], ticks: Sequence[Sequence[int]]) -> int:
-    """Return `last`, or an earlier tick, so that lanes of joined windows have a different colour for each answer.
+    """Return `last`, or an earlier tick, such that joins of lanes (windows created at `ticks`) need no colour twice.
 
     `ticks` are the creation ticks of the lanes.
     """
@@ -99,7 +99,7 @@ def _slides_per_range(op: Window) -> int:
 
 
 def _target_window_count(op: Window) -> int:
-    """Return how many windows of an operator to draw: if possible, so many that some lie wholly in the run."""
+    """Return how many windows of an operator to draw, enough that some lie wholly in the run if possible."""
     if isinstance(op.slide, AtStart) or isinstance(op.input, StoredTable):
         return 1 if isinstance(op.slide, AtStart) else 3
     slides = _slides_per_range(op)

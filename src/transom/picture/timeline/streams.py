@@ -26,10 +26,10 @@ from transom.reference.sources import Inputs
 MAX_TUPLES = 120
 
 
-def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, text: str) -> str:
+def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, query_text: str) -> str:
     """Draw a plan without windows as SVG: a lane per source, in which the answer's tuples are coloured.
 
-    `text` is the query, written above the lanes.
+    `query_text` is the query, written above the lanes.
     """
     sources = [op for op in walk(plan) if isinstance(op, StreamAcquire | StreamReceive)]
     delivered = {op: evaluate_stream(op, inputs) for op in sources}
@@ -40,14 +40,14 @@ def draw_stream(plan: Plan, inputs: Inputs, calendar: Calendar, title: str, text
     span = DrawnSpan(inputs.start, last, inputs.until)
     scale = make_scale([], span.first, span.last, LEFT, RIGHT)
     passed = {element.index for element in evaluate_stream(_without_renumbering(plan), replace(inputs, until=last))}
-    parts, y = draw_header(title, text)
+    parts, y = draw_header(title, query_text)
     sentences = []
     for op, elements in delivered.items():
         drawn = [element for element in elements if element.tick <= last]
         passing = sum(element.index in passed for element in drawn)
         caption = f"in the answer: {passing} of {plural(len(drawn), 'tuple')}" if drawn else ""
         sentences.append(f"{op.extent}: {caption}.")
-        dots = layout_dots(drawn, scale, numbered=False)
+        dots = layout_dots(drawn, scale, show_row_numbers=False)
         base = y + HEADING_HEIGHT + 8 + dots.height
         bottom = base + 12
         parts += draw_panel(y, bottom, base, scale)

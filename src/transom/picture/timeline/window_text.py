@@ -162,7 +162,7 @@ def _mixed_sentence(op: Window, calendar: Calendar) -> str:
 
 
 def _slide_text(slide: Slide, calendar: Calendar) -> str:
-    """Describe when a window operator makes windows."""
+    """Describe when a window operator makes windows, such as `every 5 seconds` or `at every arrival`."""
     match slide:
         case Every(coordinate=Coordinate.TICK, step=step):
             return largest_unit((step,), calendar).each(step)
@@ -235,6 +235,6 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-def plural(number: int, name: str) -> str:
-    """Format a number with a noun: `1 tuple`, `2 tuples`."""
-    return f"{number} {name}" if number == 1 else f"{number} {name}s"
+def plural(number: int, noun: str) -> str:
+    """Format a number with a noun, which gets an s unless the number is 1: `1 tuple`, `2 tuples`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -12,7 +12,7 @@ from transom.reference.rdf.numbers import divide, sum_terms
 
 
 def term_aggregate(function: AggregateFunction, members: Sequence[Any], separator: str) -> Term | None:
-    """Compute an aggregate over RDF terms; returns None for an error.
+    """Aggregate RDF terms, or solutions for COUNT(*); None is an error; `separator` is that of GROUP_CONCAT.
 
     COUNT and SAMPLE skip terms that are errors. `members` of COUNT(*) are solutions; `separator` is that of
     GROUP_CONCAT.

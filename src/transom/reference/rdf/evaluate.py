@@ -143,7 +143,7 @@ class InstantSnapshot:
                 raise PlanError(f"{type(op).__name__} gives no solutions")
 
     def _compatible_rows(self, schema: Schema, rows: Rows) -> Rows:
-        """Keep the solutions in an EXISTS that agree with the bindings around it.
+        """Inside an EXISTS, keep the solutions that agree with the bindings around it; elsewhere keep all.
 
         Variables that those bindings bind become NULL in the solutions.
         """
@@ -173,7 +173,7 @@ class InstantSnapshot:
             inner = self.scopes(schema)
 
             def scope(row: Row) -> SolutionContext:
-                """Wrap an input row of BIND as an evaluation context; equal rows get numbers for new blank nodes.
+                """Wrap BIND's input row as an evaluation context; equal rows get numbers, so BNODE() differs.
 
                 Equal rows are numbered, so that they get different blank nodes.
                 """

@@ -154,11 +154,8 @@ def round_half_up(term: Term) -> Literal | None:
     return _round_to_integer(term, ROUND_FLOOR, Decimal("0.5"))
 
 
-def _round_to_integer(term: Term, rounding: str, offset: Decimal) -> Literal | None:
-    """Add `offset` to a number and round the sum to a whole number; None for other terms.
-
-    `rounding` is a rounding mode of `decimal`.
-    """
+def _round_to_integer(term: Term, rounding_mode: str, offset: Decimal) -> Literal | None:
+    """Add `offset` to a number and round by a mode of `decimal` such as ROUND_FLOOR; None for other terms."""
     number = numeric_value(term)
     if number is None or number.kind is NumericKind.INTEGER:
         return result_literal(number)
@@ -166,7 +163,7 @@ def _round_to_integer(term: Term, rounding: str, offset: Decimal) -> Literal | N
         return result_literal(number)
     with localcontext() as context:
         context.prec = 800
-        whole = (Decimal(number.value) + offset).to_integral_value(rounding=rounding)
+        whole = (Decimal(number.value) + offset).to_integral_value(rounding=rounding_mode)
     if isinstance(number.value, float):
         return result_literal(
             NumericValue(number.kind, math.copysign(float(whole), number.value if not whole else float(whole)))

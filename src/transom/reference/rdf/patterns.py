@@ -132,10 +132,7 @@ def nodes(statements: Sequence[Triple]) -> list[Term]:
 def transitive_closure(
     path: PropertyPath, start: Term | None, end: Term | None, statements: Sequence[Triple], *, include_start: bool
 ) -> list[Pair]:
-    """Return the distinct pairs of terms that a repeated path connects; None as `start` or `end` matches any term.
-
-    With `include_start` the path may also be repeated 0 times (W3C 18.4, ALP).
-    """
+    """Return the pairs that a repeated path connects (0 times too if `include_start`); `start` or `end` None: any."""
     if start is None and end is not None:
         return [
             (s, o) for o, s in transitive_closure(InversePath(path), end, None, statements, include_start=include_start)
@@ -152,10 +149,7 @@ def transitive_closure(
 def reachable_terms(
     path: PropertyPath, start: Term, statements: Sequence[Triple], *, include_start: bool
 ) -> list[Term]:
-    """Return the distinct terms that are reached from `start` by repeating a path in `statements`.
-
-    With `include_start`, `start` is one of them.
-    """
+    """Return the distinct terms that a repeated path reaches from `start`; `include_start` adds `start` itself."""
     reached: list[Term] = [start] if include_start else []
     pending = [start]
     while pending:

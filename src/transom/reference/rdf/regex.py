@@ -30,10 +30,7 @@ class CompiledRegex:
 
 @lru_cache(maxsize=256)
 def compile_regex(pattern: str, flags: str, function: str) -> CompiledRegex | None:
-    """Compile an XPath regex with `flags`; None if it is malformed.
-
-    Raises Unsupported, which names the SPARQL `function`, for a regex that may be slow or is not supported.
-    """
+    """Compile an XPath regex; None if malformed; Unsupported, naming the SPARQL `function`, if it may be slow."""
     if not set(flags) <= {*_FLAGS, "q"}:
         return None
     options = re.RegexFlag(0)

@@ -189,7 +189,7 @@ class RegexReader:
         return copies
 
     def _copies(self, fragment: RegexFragment, start: int, least: int, most: int | None) -> RegexFragment:
-        """Repeat a fragment `least` to `most` times; None means without limit.
+        """Repeat a fragment, whose text begins at offset `start`, `least` to `most` times (None: without limit).
 
         Each copy is parsed again at `start`; many copies become a loop.
         """

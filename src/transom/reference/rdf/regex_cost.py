@@ -83,7 +83,7 @@ class _Ambiguity:
         self.pairs = 0
 
     def degree_and_ways(self, start: int) -> tuple[int, int]:
-        """Return (degree, factor) of the polynomial number of ways to match a text from regex state `start`.
+        """Return (degree, factor): from state `start` a text of n characters matches in about factor * n^degree ways.
 
         Raises CostlyPattern if the number is exponential.
         """
@@ -112,16 +112,16 @@ class _Ambiguity:
                     pending.append(position)
         return reached
 
-    def _ways_out(self, position: int, component_ways: dict[int, int]) -> int:
-        """Return the most weighted transitions on one character out of an NFA state's strong component; 1 if none.
+    def _ways_out(self, state: int, ways_per_component: dict[int, int]) -> int:
+        """Return in how many ways one character leads out of a state's loop, each times its target's ways; 1 if none.
 
-        A way counts as often as `component_ways` says for the component where it leads.
+        A way counts as often as `ways_per_component` says for the component where it leads.
         """
         ways_by_takes: dict[int, int] = {}
-        for target, ways in self.follow[position].items():
+        for target, ways in self.follow[state].items():
             component, takes = self.component[target], self.takes[target]
-            if component != self.component[position]:
-                ways_by_takes[takes] = ways_by_takes.get(takes, 0) + ways * component_ways[component]
+            if component != self.component[state]:
+                ways_by_takes[takes] = ways_by_takes.get(takes, 0) + ways * ways_per_component[component]
         if len(ways_by_takes) < 2:
             return max(ways_by_takes.values(), default=1)
         width = max(takes.bit_length() for takes in ways_by_takes)
@@ -148,7 +148,7 @@ class _Ambiguity:
     def _reachable_pairs(
         self, starts: list[tuple[int, int]], left_steps: _Steps, right_steps: _Steps
     ) -> set[tuple[int, int]]:
-        """Return the state pairs that two matchers reach by reading the same text from the pairs `starts`."""
+        """Return the state pairs that two matchers, each with its steps, reach from `starts` on the same text."""
         reached, pending = set(starts), list(starts)
         while pending:
             left, right = pending.pop()

@@ -90,7 +90,7 @@ class BalanceRecord:
     """The counts of a checkpoint's micro-batches: each of the last ones, and the sum of those before."""
 
     def __init__(self, folder: Path, write: WriteText, committed: int) -> None:
-        """Load the counts of a checkpoint whose last committed micro-batch is `committed`, -1 if there is none.
+        """Load a checkpoint's counts up to micro-batch `committed` (-1: none); later ones are written with `write`.
 
         LostRows if they do not add up. A micro-batch after `committed` is repeated, so its counts are dropped.
         """

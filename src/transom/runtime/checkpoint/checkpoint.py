@@ -64,7 +64,7 @@ class Checkpoint:
         return Checkpoint(folder, spark_folder(spark, folder / SPARK_FOLDER))
 
     def take_over(self) -> None:
-        """Take the next epoch (start number), so that earlier runs raise Fenced; check the checkpoint again.
+        """Take the next epoch (start number), which makes earlier runs raise Fenced; check the checkpoint again.
 
         What an earlier run wrote until then counts.
         """
@@ -73,7 +73,7 @@ class Checkpoint:
         self.check()
 
     def verify_epoch(self) -> None:
-        """Raise Fenced if a newer run has taken over the checkpoint."""
+        """Raise Fenced if a newer run has taken a higher epoch (start number) of the checkpoint."""
         if self._epoch is not None:
             self._epoch.verify()
 
@@ -100,7 +100,7 @@ class Checkpoint:
         self._digests = {name: recorded for name, recorded in self._digests.items() if name in present}
 
     def _load(self, remembered: Remembered) -> None:
-        """Load the run id, topics and log digests from `logs.json`, a file that older checkpoints lack."""
+        """Load run id, topics and digests from `logs.json`, missing only if `remembered` is of an older version."""
         file = self.folder / RECORD_FILE
         try:
             record = read_sealed(file)
@@ -163,7 +163,7 @@ class Checkpoint:
             self._epoch.write(file, text.encode())
 
     def mark_lost_rows(self, reason: str) -> None:
-        """Mark the checkpoint as missing rows in its state, so that no run continues it."""
+        """Record in the checkpoint why (`reason`) its state lacks rows, so that no run continues it."""
         self.write(self.folder / LOST_ROWS_FILE, f"{reason}\n")
 
     def file_counter(self, sink: str, present: int) -> Callable[[int], None]:
@@ -190,7 +190,7 @@ class Checkpoint:
 
 
 def _check_spark_version(folder: Path, recorded: str) -> None:
-    """Raise CheckpointError if a later version of Spark has written into a checkpoint."""
+    """Raise CheckpointError if `recorded`, the version of Spark that wrote a checkpoint, is later than that in use."""
     if _minor_version(recorded) > _minor_version(SPARK_VERSION):
         raise CheckpointError(
             f"the checkpoint {folder} was last run on Spark {recorded}, and this is Spark {SPARK_VERSION}",

@@ -40,10 +40,10 @@ _EXTENT_FIELDS = ("declaration", "every", "sites", "order", "lateness", "idle_af
 """The fields of an extent, as an entry of the fingerprint lists them."""
 
 
-def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
-    """Return everything that a checkpoint's state depends on, which a restart compares with the current query.
+def fingerprint(job: Job, opened_by_caller: Collection[str] = ()) -> dict[str, Any]:
+    """Return what a checkpoint's state depends on, as JSON; sources `opened_by_caller` (DataFrames) are left out.
 
-    The sources in `user_sources`, which the caller opens, are not known and not included, nor are hints that do not
+    The sources in `opened_by_caller`, which the caller opens, are not known and not included, nor are hints that do not
     change answers (`rate`, `rows`, `keys`).
     """
     calendar, options = job.catalog.calendar, job.options
@@ -60,7 +60,7 @@ def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
     if options.since is not None:
         entries["since"] = options.since
     for source in job.sources:
-        entries |= _source_entry(source, job, from_catalog=source.name not in user_sources)
+        entries |= _source_entry(source, job, from_catalog=source.name not in opened_by_caller)
     entries |= {f"region {region.name}": _region_digest(region) for region in _regions_in(job.plan)}
     if any(isinstance(node, TableToChanges) for node in walk(job.plan)):
         entries["the clock of stored graphs"] = "one tick"
@@ -68,7 +68,7 @@ def fingerprint(job: Job, user_sources: Collection[str] = ()) -> dict[str, Any]:
 
 
 def _source_entry(extent: Extent, job: Job, *, from_catalog: bool) -> dict[str, Any]:
-    """Describe a source for comparison at a restart; include its paths or topic only if `from_catalog`.
+    """Return fingerprint entries that describe a source; with its paths or topic only if it is read `from_catalog`.
 
     It includes the paths or the topic only if `from_catalog`; other sources are opened by the caller.
     """
@@ -92,20 +92,20 @@ def _message_format(source: Files | Kafka) -> str | None:
     return None if source.payload is None else source.payload.value
 
 
-def _source_location(extent: Extent, folder: Path | None) -> list[str] | None:
-    """Return the absolute paths, or the topic, from which a source is read; None if it has neither."""
+def _source_location(extent: Extent, catalog_folder: Path | None) -> list[str] | None:
+    """Return a source's absolute paths (relative ones from `catalog_folder`) or Spark's name of its topic, or None."""
     if extent.kind is ExtentKind.STORED and not extent.grows:
         return None
     match extent.source:
         case Files(paths=paths):
-            return absolute_paths(paths, folder)
+            return absolute_paths(paths, catalog_folder)
         case Kafka(topic=topic):
             return [spark_topic_name(topic)]
         case Generator() | Table() | FileVersions() | FromQuery() | StatementTemplate() | None:
             return None
         case collected:
             log = collected.log
-            return [f"Assign[{log.topic}-0]"] if isinstance(log, KafkaTopic) else absolute_paths([log], folder)
+            return [f"Assign[{log.topic}-0]"] if isinstance(log, KafkaTopic) else absolute_paths([log], catalog_folder)
 
 
 def spark_topic_name(topic: str) -> str:
@@ -114,7 +114,7 @@ def spark_topic_name(topic: str) -> str:
 
 
 def absolute_paths(paths: Sequence[str], folder: Path | None) -> list[str]:
-    """Make paths and patterns absolute; relative ones start from `folder`."""
+    """Make paths and patterns absolute; relative ones start from `folder` (None: the current folder)."""
     return [os.path.abspath(os.path.join(folder or "", path)) for path in paths]
 
 
@@ -188,24 +188,26 @@ def node_identity(value: Any) -> Any:
 
 def check_fingerprint(
     folder: Path,
-    current: dict[str, Any],
+    current_entries: dict[str, Any],
     query_text: str,
     *,
-    spark_started: bool = False,
-    notes: Mapping[str, Any] | None = None,
+    spark_has_written: bool = False,
+    uncompared_notes: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Check that a checkpoint fits the query; return False if it had no fingerprint, which is then written.
+    """Return True if a checkpoint fits the query, else CheckpointError; False if it is new and now recorded.
 
     Raises CheckpointError that names what changed, or if there is none although Spark has written its part. A new
-    checkpoint also gets `notes`, entries that are never compared.
+    checkpoint also gets `uncompared_notes`, entries that are never compared.
     """
     file = folder / PLAN_FILE
-    if not spark_started and not file.exists():
-        write_sealed(file, {QUERY: query_text, VERSIONS: versions_in_use(), **(notes or {}), **current})
+    if not spark_has_written and not file.exists():
+        write_sealed(
+            file, {QUERY: query_text, VERSIONS: versions_in_use(), **(uncompared_notes or {}), **current_entries}
+        )
         return False
     remembered = read_remembered(folder)
     recorded = remembered.fingerprint
-    now = json.loads(json.dumps(current))
+    now = json.loads(json.dumps(current_entries))
     if recorded.get("format") != now.get("format"):
         raise CheckpointError(
             f"the checkpoint {folder} has format {recorded.get('format')}; this version of Transom writes format "
@@ -275,7 +277,7 @@ def _difference(name: str, recorded: Any, now: Any) -> str:
 
 
 def _is_same_node(recorded: Any, now: Any) -> bool:
-    """Whether two fingerprint entries are plan nodes with the same code and the same number of fields."""
+    """Whether two entries of fingerprints are plan nodes of one class (same class number) with equally many fields."""
     if not (isinstance(recorded, dict) and isinstance(now, dict) and "code" in recorded and "code" in now):
         return False
     return bool(recorded["code"] == now["code"] and len(recorded["fields"]) == len(now["fields"]))

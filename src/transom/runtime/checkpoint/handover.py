@@ -63,7 +63,7 @@ class Predecessor:
 
 
 def read_handover(spark: SparkSession, older: Path, calendar: Calendar) -> Handover:
-    """Return up to which tick a checkpoint's query has delivered all answers; the caller holds the lock.
+    """Return the last tick whose answers an older query has delivered in full; the caller holds the checkpoint's lock.
 
     Raises CheckpointError if the checkpoint is missing, damaged, in the middle of a micro-batch, or has no closed tick.
     """
@@ -83,10 +83,10 @@ def read_handover(spark: SparkSession, older: Path, calendar: Calendar) -> Hando
     return handover_after(checkpoint, recorded, logs.committed, calendar)
 
 
-def handover_after(checkpoint: Checkpoint, recorded: Mapping[str, Any], batch: int, calendar: Calendar) -> Handover:
-    """Return, as a Handover, the last tick that a query has answered after micro-batch `batch` (-1 for none).
+def handover_after(checkpoint: Checkpoint, plan_record: Mapping[str, Any], batch: int, calendar: Calendar) -> Handover:
+    """Return the last tick fully answered after micro-batch `batch`; CheckpointError if none; `plan_record`: plan.json.
 
-    `recorded` is the content of its `plan.json`. Raises CheckpointError if no tick was closed by then.
+    `plan_record` is the content of its `plan.json`. Raises CheckpointError if no tick was closed by then.
     """
     if batch >= 0 and "state" not in checkpoint.files.entries(""):
         raise CheckpointError(
@@ -94,47 +94,47 @@ def handover_after(checkpoint: Checkpoint, recorded: Mapping[str, Any], batch: i
             detail="it answers each row at once, and a row may also be in windows of later ticks",
             hint=_ANEW_HINT,
         )
-    if not recorded.get(ABOUT, {}).get(ANSWERS_CLOSED_TICKS, False):
+    if not plan_record.get(ABOUT, {}).get(ANSWERS_CLOSED_TICKS, False):
         raise CheckpointError(
             f"the query of {checkpoint.folder} also answers ticks that are not closed",
             detail="it gives each row at once in all its windows, or an earlier version made the checkpoint",
             hint=f"{_ANEW_HINT} and a new sink",
         )
-    closed = closed_tick(checkpoint, recorded, batch, calendar)
+    closed = closed_tick(checkpoint, plan_record, batch, calendar)
     if closed is None:
         raise CheckpointError(
             f"no tick of {checkpoint.folder} is closed",
             detail="its query has just begun, and has answered nothing",
             hint=_ANEW_HINT,
         )
-    return Handover(closed, 0 if recorded.get("since") is not None else recorded.get("start", 0))
+    return Handover(closed, 0 if plan_record.get("since") is not None else plan_record.get("start", 0))
 
 
-def closed_tick(checkpoint: Checkpoint, recorded: Mapping[str, Any], batch: int, calendar: Calendar) -> int | None:
-    """Return the last tick that the micro-batches of a checkpoint up to `batch` have answered; None if there is none.
+def closed_tick(checkpoint: Checkpoint, plan_record: Mapping[str, Any], batch: int, calendar: Calendar) -> int | None:
+    """Return the last tick fully answered after micro-batch `batch`, None if none; `plan_record`: content of plan.json.
 
-    `recorded` has the last tick of the run, as its options or its `plan.json` say.
+    `plan_record` has the last tick of the run, as its options or its `plan.json` say.
     """
     watermark = 0 if batch < 0 else batch_watermark(checkpoint.files, batch)
     if watermark <= 0:
         return None
-    closed, until = TickTime(calendar).last_closed_tick(watermark), recorded.get("until")
+    closed, until = TickTime(calendar).last_closed_tick(watermark), plan_record.get("until")
     return closed if until is None else min(closed, until)
 
 
-def check_calendar(older: Path, recorded: Mapping[str, Any], calendar: Calendar) -> None:
-    """Raise CheckpointError if a checkpoint's tick length or epoch differ from those of the new query."""
+def check_calendar(older: Path, plan_record: Mapping[str, Any], calendar: Calendar) -> None:
+    """Raise CheckpointError if the tick length or epoch in `plan_record` (plan.json) differ from the new query's."""
     now = {"the length of a tick": calendar.length, "the epoch": calendar.epoch.isoformat()}
     for name, value in now.items():
-        if recorded.get(name) != value:
+        if plan_record.get(name) != value:
             raise CheckpointError(
-                f"{older} counts other ticks: {name} was {recorded.get(name)}, and is {value}",
+                f"{older} counts other ticks: {name} was {plan_record.get(name)}, and is {value}",
                 hint=f"keep {name} in the catalog",
             )
 
 
 def mark_withheld(folder: Path, batch: int) -> None:
-    """Record that no row of a micro-batch reaches the sink before the next start of its query."""
+    """Record that a stopped run has not delivered a micro-batch, which waits for the next start of its query."""
     (folder / WITHHELD_FILE).write_text(str(batch), "utf-8")
 
 
@@ -144,7 +144,7 @@ def clear_withheld(folder: Path) -> None:
 
 
 def _withheld(folder: Path) -> int | None:
-    """Return the number of the micro-batch that the last stop kept back from the sink; None if there is none."""
+    """Return the number of the micro-batch that the last stop did not deliver to the sink; None if there is none."""
     try:
         return int((folder / WITHHELD_FILE).read_text("utf-8"))
     except (FileNotFoundError, ValueError):
@@ -152,7 +152,7 @@ def _withheld(folder: Path) -> int | None:
 
 
 def take_over(spark: SparkSession, older: Path, newer: Path, calendar: Calendar) -> Handover:
-    """Read where an older query stood, and mark its checkpoint as handed over to `newer`.
+    """Return the last complete tick of a stopped older query, and record that checkpoint `newer` continues it.
 
     A repeated call for the same `newer` returns the same. Raises Unavailable while the older query runs, and
     CheckpointError if its checkpoint was handed over to another one.
@@ -185,7 +185,7 @@ def take_over(spark: SparkSession, older: Path, newer: Path, calendar: Calendar)
 
 
 def _mark_for(older: Path, newer: Path) -> dict[str, Any] | None:
-    """Return the record that `older` was handed over to `newer`; None without one, CheckpointError for another."""
+    """Return the record that `older` was handed over to `newer`, or None; CheckpointError if it was to another one."""
     mark = _read(older / HANDOVER_FILE)
     if mark is not None and mark["to"] != str(newer.resolve()):
         raise _handed_over_error(older, mark)
@@ -193,7 +193,7 @@ def _mark_for(older: Path, newer: Path) -> dict[str, Any] | None:
 
 
 def mark_handed_over(older: Path, newer: Path, handover: Handover, *, announced: bool = False) -> None:
-    """Record in the checkpoint `older` that `newer` continues its query; if `announced`, that it is about to.
+    """Record in `older` that checkpoint `newer` continues its query; `announced`: it will, but has not yet.
 
     If `announced`, its query goes on until the database of its sink says that the newer one has taken over.
     """
@@ -207,7 +207,7 @@ def mark_handed_over(older: Path, newer: Path, handover: Handover, *, announced:
 
 
 def is_handed_over(folder: Path) -> bool:
-    """Whether a newer checkpoint has replaced this one, so that the query never again answers from this one."""
+    """Whether a newer checkpoint has replaced this one, whose query must not start again from it."""
     mark = _read(folder / HANDOVER_FILE)
     return mark is not None and not mark.get(ANNOUNCED)
 
@@ -220,7 +220,7 @@ def refuse_handed_over(folder: Path, *, announced: bool = False) -> None:
 
 
 def read_predecessor(folder: Path) -> Predecessor | None:
-    """Return the older run from which a checkpoint's run takes over; None if it does not take over from one."""
+    """Return the older run that a checkpoint's run replaces while both are running; None if it replaces none."""
     file = folder / PREDECESSOR_FILE
     try:
         content = json.loads(file.read_bytes())
@@ -233,13 +233,13 @@ def read_predecessor(folder: Path) -> Predecessor | None:
 
 
 def write_predecessor(folder: Path, predecessor: Predecessor) -> None:
-    """Record in the checkpoint `folder` the older run that this run takes over from."""
+    """Record in the checkpoint `folder` the older run that this run replaces while both are running."""
     content = {"run": predecessor.run, "folder": str(predecessor.folder)}
     _write(folder / PREDECESSOR_FILE, content | {"tick": predecessor.tick, "first": predecessor.first})
 
 
 def _check_taken_over(folder: Path) -> None:
-    """Raise CheckpointError if the run of a checkpoint has not yet taken over from the one before it."""
+    """Raise CheckpointError if a checkpoint's run has not yet replaced the older run that it was started after."""
     predecessor = read_predecessor(folder)
     if predecessor is not None and predecessor.tick is None:
         raise CheckpointError(
@@ -249,7 +249,7 @@ def _check_taken_over(folder: Path) -> None:
 
 
 def _handed_over_error(folder: Path, mark: dict[str, Any]) -> CheckpointError:
-    """Build the error for a checkpoint that another one takes over; `mark` is the hand-over record."""
+    """Build the error for a checkpoint that a newer one has replaced, or will; `mark` is the record of that."""
     if mark.get(ANNOUNCED):
         return CheckpointError(
             f"the query of {mark['to']} is about to take over from {folder}",
@@ -262,7 +262,7 @@ def _handed_over_error(folder: Path, mark: dict[str, Any]) -> CheckpointError:
 
 
 def rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
-    """Move a checkpoint's files aside to start it anew, and return the last tick that its query has answered.
+    """Move a checkpoint's files aside to start it anew, and return the last tick whose answers are complete.
 
     A kill in the middle is completed by `finish_rebuild`, which the next start calls. Raises CheckpointError if the
     checkpoint was handed over to another one, which answers the later ticks.
@@ -286,7 +286,7 @@ def rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
 
 
 def finish_rebuild(folder: Path) -> Handover | None:
-    """Complete an interrupted rebuild; return the replaced query's last and first tick, None without a rebuild."""
+    """Complete an interrupted rebuild; return the replaced query's last complete and first tick, None if no rebuild."""
     journal = _read(folder / REBUILT_FILE)
     if journal is None:
         return None
@@ -313,7 +313,7 @@ def _move_aside(folder: Path, number: int) -> None:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """Read a JSON file of this module; None if it is missing, and CheckpointError if it is damaged."""
+    """Read the record of a handover or rebuild; None if the file is missing, CheckpointError if it is damaged."""
     try:
         content: dict[str, Any] = json.loads(file.read_bytes())
         return {**content, "tick": int(content["tick"]), "first": int(content["first"])}

@@ -52,7 +52,7 @@ class CheckpointLock:
         return self
 
     def while_held(self, action: Callable[[], None]) -> None:
-        """Run an action only if this run holds the lock, which cannot be released meanwhile."""
+        """Run `action` while this run holds the lock and cannot release it; do nothing if it does not hold the lock."""
         with self._writing:
             if self._handle is not None:
                 action()

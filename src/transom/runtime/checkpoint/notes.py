@@ -24,7 +24,7 @@ OPTIONS = ("start", "until", "index", "approximate_sums")
 
 
 def notes(job: Job, settings: Mapping[str, str]) -> dict[str, Any]:
-    """Return checkpoint entries that are never compared: `settings` and a description of the run (options)."""
+    """Return checkpoint entries that are never compared: Spark `settings`, and a description of the run (options)."""
     return {SETTINGS: dict(settings), ABOUT: about(job)}
 
 

@@ -25,7 +25,7 @@ Spark's log of offsets records further ones, such as the number of partitions.
 
 
 def settings_for(spark: SparkSession, checkpoint: Path) -> dict[str, str]:
-    """Return the settings that a checkpoint was made with; for a new one, those of the session."""
+    """Return the Spark settings, by name, that a checkpoint was made with; for a new one, those of the session."""
     recorded = recorded_settings(checkpoint)
     if recorded is None:
         return {name: str(spark.conf.get(name, default)) for name, default in FIXED_SETTINGS.items()}

@@ -55,7 +55,7 @@ def _unbounded_interval() -> list[Column]:
 
 
 def _constant_rows(frame: DataFrame, number_column: str, cells: list[Column]) -> DataFrame:
-    """Give stored rows an interval without end; return it with the number column (count or order) and `cells`.
+    """Select stored rows as always valid: interval without end, `number_column` (count or list position), `cells`.
 
     `number_column` is their count, or their position in an ordered list; `cells` are their values.
     """
@@ -63,7 +63,7 @@ def _constant_rows(frame: DataFrame, number_column: str, cells: list[Column]) ->
 
 
 def _change_intervals(frame: DataFrame, cells: list[Column], calendar: Calendar) -> DataFrame:
-    """Convert changes of rows to validity intervals, during each of which the multiplicity of a row stays the same.
+    """Convert changes of rows to columns `start`, `end` (ticks), `n` (multiplicity in between) and the values `cells`.
 
     `cells` are the value columns.
     """
@@ -90,7 +90,7 @@ def _truth_intervals(intervals: DataFrame) -> DataFrame:
 
 
 def _sequence_intervals(frame: DataFrame, cells: list[Column], calendar: Calendar) -> DataFrame:
-    """Convert the solution list of each tick to rows that are valid until the tick at which the list changes.
+    """Convert the solution list of each tick to rows (start, end, place, *cells), valid until the list changes.
 
     `cells` are the value columns.
     """

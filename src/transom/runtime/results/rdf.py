@@ -35,7 +35,7 @@ class RdfResults(Results[RdfAnswer]):
     meta_columns = ("change", "place", "empty", "start", "end", "n")
 
     def result(self, frame: DataFrame) -> DataFrame:
-        """Select the answer's values, after `tick` and `change` (count) or, if sorted, `empty` and `place` (rank)."""
+        """Select `tick`, the values, and `change` (of a row's count) or, if sorted, `empty` and `place` (rank)."""
         cells = [F.col(f"c{number}").alias(name) for number, name in enumerate(self.names)]
         if isinstance(self.plan, Sort):
             number = [F.col(ORDER).alias("place")]
@@ -88,7 +88,7 @@ class RdfResults(Results[RdfAnswer]):
 def rdf_answer_from_rows(
     rows: Iterable[Any], plan: PhysicalNode, kind: RdfAnswerKind, columns: tuple[str, ...]
 ) -> RdfAnswer:
-    """Convert collected changes or sequences of solutions to an RDF answer; changes of the same tick are summed.
+    """Convert collected rows of `plan` (changes, or ordered solution lists) to an RDF answer of `kind` and `columns`.
 
     `kind` is the kind of answer, and `columns` are its columns.
     """
@@ -99,7 +99,7 @@ def rdf_answer_from_rows(
 
 
 def _change_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Convert changes to (start, end, multiplicity, *terms); raise ValueError if a multiplicity is below 0."""
+    """Convert changes (row, terms) to (start tick, end tick, multiplicity, *terms); ValueError if one is below 0."""
     changes: dict[TermTexts, Counter[int]] = {}
     for row, cells in rows:
         changes.setdefault(cells, Counter())[row[TICK_NUMBER]] += row.get("change", 1)
@@ -114,7 +114,7 @@ def _change_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> It
 
 
 def _truth_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Convert changes of an ASK query's solutions to (start, end, truth): true while a solution exists."""
+    """Convert changes (row, terms) of ASK solutions to (start tick, end tick, truth): true while a solution exists."""
     intervals = list(_change_intervals((row, ()) for row, _ in rows))
     points = sorted({0, *(start for start, *_ in intervals), *(end for _, end, *_ in intervals if end is not None)})
     values = [any(start <= tick and (end is None or tick < end) for start, end, _ in intervals) for tick in points]
@@ -122,7 +122,7 @@ def _truth_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Ite
 
 
 def _sequence_intervals(rows: Iterable[tuple[Mapping[str, Any], TermTexts]]) -> Iterator[tuple[Any, ...]]:
-    """Yield (start, end, number in the list, *terms) for each solution of the ordered lists by tick.
+    """Convert ordered solution lists by tick, given as (row, terms), to (start tick, end tick, number in list, *terms).
 
     They are valid until the list changes.
     """
@@ -209,7 +209,7 @@ def rdf_difference(expected: RdfAnswer, actual: RdfAnswer) -> str | None:
 
 
 def _answer_lines(answer: RdfAnswer) -> list[tuple[Hashable, ...]]:
-    """Convert an RDF answer to comparable tuples (interval, count, terms), sorted unless it holds sequences."""
+    """Convert an RDF answer to comparable tuples (start, has no end, end, count, *terms), sorted except sequences."""
     lines = [
         (start, end is None, end or 0, count, *(term_cell(term) or "" for term in terms))
         for start, end, count, terms in rows(answer)
@@ -218,7 +218,7 @@ def _answer_lines(answer: RdfAnswer) -> list[tuple[Hashable, ...]]:
 
 
 def _line_text(line: tuple[Hashable, ...]) -> str:
-    """Format one row of an RDF answer as text: its validity, multiplicity and terms."""
+    """Format a tuple (start, has no end, end, count, *terms) of an RDF answer as text."""
     start, open_end, end, count, *terms = line
     return f"{start} to {'∞' if open_end else end}, {count} x ({', '.join(map(str, terms))})"
 

@@ -57,7 +57,7 @@ class Results(Generic[AnswerType]):
         return plain_frame(frame, self.plan.schema, self.calendar, self.meta_columns)
 
     def last_verified_tick(self, inputs: Inputs, answer: AnswerType, until: int | None) -> int:
-        """Return the last tick that `verify` compares: the end of `inputs`; only RDF uses other arguments."""
+        """Return the last tick that `verify` compares: that of `inputs`; `answer` and `until` matter only over RDF."""
         return inputs.until
 
     def rejected(self, inputs: Inputs) -> dict[str, dict[str, int]]:
@@ -68,14 +68,14 @@ class Results(Generic[AnswerType]):
         }
 
     def last_tick(self, options: RunOptions, sources: Mapping[str, DataFrame]) -> int | None:
-        """Return the last tick of a replay: `until`, or else the last tick of any source DataFrame."""
+        """Return the last tick of a replay: `until`, else the latest tick in any of the source DataFrames."""
         return last_tick(options, sources)
 
 
 def plain_frame(
     frame: DataFrame, schema: Schema, calendar: Calendar, meta_columns: Sequence[str] = RESULT_COLUMNS[1:]
 ) -> DataFrame:
-    """Convert a result before it is collected: instants become numbers, and attributes are named c0, c1, ...
+    """Convert a result to collectable values: instants as numbers, attributes as c0, c1, ...; keep `meta_columns`.
 
     Columns in `meta_columns` stay as they are. No time zone can shift such values. Points and lines stay well-known
     text, from which the same floats can be read again.
@@ -89,7 +89,7 @@ def plain_frame(
 
 
 def last_tick(options: RunOptions, sources: Mapping[str, DataFrame]) -> int:
-    """Return the last tick of a replay: `until`, or the last tick of any source DataFrame, but not before `start`."""
+    """Return the last tick of a replay: `until`, else the latest in any source DataFrame, but at least `start`."""
     if options.until is not None:
         return options.until
     ticks = [

@@ -28,7 +28,7 @@ class RowResults(Results[Answer]):
         return result(self.plan, frame)
 
     def replay_frame(self, frame: DataFrame, start: int, until: int | None) -> DataFrame:
-        """Sort a replay's result, which has only ticks of the run, by tick and then column `seq` or `index`."""
+        """Sort a replay's result, already limited to ticks `start` to `until`, by tick and column `seq` or `index`."""
         return frame.orderBy(*(name for name in ("tick", "seq", "index") if name in frame.columns))
 
     def show(self, frame: DataFrame, max_rows: int, print_table: Callable[[Answer], None]) -> bool:
@@ -38,7 +38,7 @@ class RowResults(Results[Answer]):
         return len(rows) > max_rows
 
     def shown_answer(self, rows: Sequence[Any]) -> Answer:
-        """Convert collected rows to the answer that `show` prints, with an index column only if rows have it."""
+        """Convert collected rows to the answer that `show` prints; it has an index column only if the rows have one."""
         answer = self.answer(rows)
         if answer.kind == "tagged-tuples" and not (rows and "index" in rows[0]):
             return replace(answer, kind="stream")
@@ -49,17 +49,17 @@ class RowResults(Results[Answer]):
         return self.answer(self.plain(frame).collect())
 
     def answer(self, rows: Sequence[Any]) -> Answer:
-        """Convert collected rows, made plain Python values by `plain`, to the reference engine's Answer type."""
+        """Convert collected rows, whose values `plain` has made numbers and texts, to an answer."""
         answer = answer_from_rows(rows, self.plan.schema, self.columns, self.kind)
         return replace(answer, types=column_types(self.plan.schema), calendar=self.calendar)
 
     def difference(self, expected: Answer, actual: Answer, *, index: bool = False) -> str | None:
-        """Describe the first difference between two answers, or return None; `index` compares tuples in order."""
+        """Describe the first difference between two answers; None if equal. With `index`, order of tuples counts."""
         return row_difference(expected, actual, index=index)
 
 
 def answer_from_rows(rows: Sequence[Any], schema: Schema, columns: tuple[str, ...], kind: AnswerKind) -> Answer:
-    """Convert Spark rows to an answer of windows or tuples (`kind`); rows without an index are sorted by value.
+    """Convert collected rows to an answer with labels `columns`; without column `index`, a tick's rows sort by value.
 
     `kind` is the kind of answer, and `columns` are its columns.
     """
@@ -100,7 +100,7 @@ def _points_of_text(text: str) -> list[Point]:
 
 
 def row_difference(expected: Answer, actual: Answer, *, index: bool) -> str | None:
-    """Describe the first difference between two answers, or return None; `index` compares tuples in order.
+    """Describe the first difference between two answers; None if equal. With `index`, order of tuples counts.
 
     Windows are compared as bags, and so are the tuples of a tick unless `index` is set.
     """
@@ -127,9 +127,9 @@ def _comparable_row(row: Row) -> str:
 
 
 def _first_difference(expected: list[Any], actual: list[Any], part_name: str) -> str | None:
-    """Describe the first difference between two lists of windows or tuples; None if they are equal.
+    """Describe the first difference between two lists of windows or tuples, called `part_name`; None if equal.
 
-    `part_name` is the plural noun for their items.
+    `part_name` is the singular noun for their items.
     """
     for number, (expected_part, actual_part) in enumerate(zip(expected, actual)):
         if expected_part != actual_part:

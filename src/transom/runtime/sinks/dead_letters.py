@@ -40,7 +40,7 @@ class SinkDeadLetters:
         self._batch, self._batch_count, self._earlier_count = -1, 0, 0
 
     def write(self, batch: int, refused: Iterable[RefusedRow]) -> None:
-        """Write the refused rows of a micro-batch to its dead-letter file; without rows, delete the file."""
+        """Write the rows of a micro-batch that the sink refused to its dead-letter file; delete the file if none."""
         file = self.folder / f"batch-{batch:09}.jsonl"
         if batch != self._batch:
             self._earlier_count += self._batch_count
@@ -70,7 +70,7 @@ class SinkDeadLetters:
         return count
 
     def counts(self) -> dict[str, int]:
-        """Return {label: number of rows that the sink has refused since the start}; empty if none."""
+        """Return {'KIND sink: refused': number of rows refused since the start}, with KIND as `kafka`; {} if none."""
         count = self._earlier_count + self._batch_count
         return {f"{self.kind} sink: refused": count} if count else {}
 

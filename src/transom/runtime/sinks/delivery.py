@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -26,7 +25,7 @@ from transom.catalog.servers import KafkaTopic
 from transom.catalog.tls import client_context, error_text, refused_certificate
 from transom.connectors.kafka.client import check_access
 from transom.connectors.kafka.topic_settings import topic_settings
-from transom.errors import CheckpointError, Unavailable, UsageError
+from transom.errors import CheckpointError, UsageError
 from transom.model.schema import unique_names
 from transom.runtime.sinks.dead_letters import RefusedRow, SinkDeadLetters
 from transom.runtime.sinks.kafka import MessageLimit, largest_message, message_limit, write_messages
@@ -34,11 +33,11 @@ from transom.runtime.sinks.mqtt import ID_FIELD, Broker, Outbox
 from transom.runtime.sinks.postgresql import copy_rows, table_columns
 from transom.runtime.sinks.postgresql_epochs import LEDGER_TABLE, claim_epoch, last_delivered, verify_epoch
 from transom.runtime.sinks.postgresql_takeover import TableTakeover
+from transom.runtime.sinks.retries import with_retries
 from transom.runtime.sinks.sink import Sink
 from transom.spark.columns import quoted
 from transom.spark.event_time import EPOCH
 
-MAX_ATTEMPTS = 8
 _SQL_TYPES = {
     "long": "bigint",
     "integer": "integer",
@@ -59,21 +58,21 @@ def batch_delivery(
     run_id: str,
     dead_letters: SinkDeadLetters,
     on_computed: OnComputed = lambda batch: None,
-    epoch: int | None = None,
-    takeover: TableTakeover | None = None,
+    run_epoch: int | None = None,
+    replaced_run: TableTakeover | None = None,
 ) -> DeliverBatch:
-    """Build the `foreachBatch` callback for a server sink; rows that the server refuses become dead letters.
+    """Build a server sink's `foreachBatch` callback; `on_computed`, `run_epoch`, `replaced_run` are for PostgreSQL.
 
     `run_id` makes the ids of messages unique. `on_computed` is called with the number of a micro-batch before rows that
-    are sent in a transaction are sent. `epoch` is that of `claim_sink`. With `takeover`, the run goes on after an older
-    one, which may still be running.
+    are sent in a transaction are sent. `run_epoch` is that of `claim_sink`. With `replaced_run`, the run goes on after
+    an older one, which may still be running.
     """
     address = sink.address or ""
     match sink.kind:
         case "postgresql":
             psycopg = require_library("psycopg", "postgresql", "postgresql")
             return lambda frame, batch: _to_postgresql(
-                psycopg, address, run_id, frame, batch, dead_letters, on_computed, epoch, takeover
+                psycopg, address, run_id, frame, batch, dead_letters, on_computed, run_epoch, replaced_run
             )
         case "kafka":
             topic = kafka_topic(read_address(address, "kafka://HOST:PORT/TOPIC"))
@@ -94,13 +93,13 @@ def batch_delivery(
             raise UsageError(f"no server is called {other}")
 
 
-def to_messages(frame: DataFrame, run_id: str, batch: int, taken: Sequence[str] = ()) -> DataFrame:
-    """Convert a micro-batch to `tick`, `id` (unique) and `value` (row as JSON); `taken` names get underscores.
+def to_messages(frame: DataFrame, run_id: str, batch: int, reserved_names: Sequence[str] = ()) -> DataFrame:
+    """Convert a micro-batch to `tick`, `id` (unique), `value` (JSON); `reserved_names` get an underscore in the JSON.
 
-    Columns whose names are `taken` get an extra underscore in the JSON.
+    Columns whose names are `reserved_names` get an extra underscore in the JSON.
     """
     columns = [F.col(quoted(name)) for name in frame.columns]
-    shown = [column.alias(name) for column, name in zip(columns, unique_names(frame.columns, taken))]
+    shown = [column.alias(name) for column, name in zip(columns, unique_names(frame.columns, reserved_names))]
     equal = F.row_number().over(Window.partitionBy(*columns).orderBy(F.lit(0)))
     numbered = frame.select(
         F.to_json(F.struct(*shown), _JSON_OPTIONS).alias("value"), F.col("tick"), equal.alias("occurrence")
@@ -119,24 +118,6 @@ def _collect_messages(frame: DataFrame) -> list[tuple[str, str]]:
     """Collect the ids and values of messages, ordered by tick and id."""
     rows = frame.select(F.unix_micros("tick").alias("micros"), "id", "value").collect()
     return [(row["id"], row["value"]) for row in sorted(rows, key=lambda row: (row["micros"], row["id"]))]
-
-
-def with_retries(receiver: str, action: Callable[[], None], attempts: int = MAX_ATTEMPTS) -> None:
-    """Run an action, and repeat it after errors with growing pauses; raise Unavailable after the last attempt.
-
-    The pauses are 1/2, 1, 2, ... up to 30 seconds. The error names `receiver` and stops the query, which can be resumed
-    later.
-    """
-    for attempt in range(attempts):
-        try:
-            action()
-            return
-        except (OSError, RuntimeError, ValueError) as error:
-            if attempt == attempts - 1:
-                raise Unavailable(
-                    f"{receiver} does not take the answers", detail=f"{type(error).__name__}: {error}"
-                ) from error
-            time.sleep(min(0.5 * 2**attempt, 30.0))
 
 
 def _to_kafka(
@@ -205,13 +186,13 @@ def _to_postgresql(
     batch: int,
     dead_letters: SinkDeadLetters,
     on_computed: OnComputed,
-    epoch: int | None,
-    takeover: TableTakeover | None,
+    run_epoch: int | None,
+    replaced_run: TableTakeover | None,
 ) -> None:
-    """COPY a micro-batch into a PostgreSQL table exactly once; the transaction also records the batch's number.
+    """COPY a batch into PostgreSQL once, without ticks of a `replaced_run`, if any; Fenced if `run_epoch` is outdated.
 
-    The number and the run id are in a ledger table. A transaction of an earlier `epoch` than the newest is refused.
-    With `takeover`, the rows that the older run has answered or will answer are left out.
+    The number and the run id are in a ledger table. A transaction of an earlier `run_epoch` than the newest is refused.
+    With `replaced_run`, the rows that the older run has answered or will answer are left out.
     """
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     cells = [
@@ -235,11 +216,11 @@ def _to_postgresql(
     def write(connection: Any) -> None:
         """Insert the micro-batch's rows and number on a connection; do nothing if the number is there already."""
         new = values
-        if takeover is not None:
-            answered, tick = takeover.answered_until(connection, batch), list(kinds).index("tick")
+        if replaced_run is not None:
+            answered, tick = replaced_run.answered_until(connection, batch), list(kinds).index("tick")
             new = [] if answered is None else [row for row in values if row[tick] > answered]
-        if epoch is not None:
-            verify_epoch(connection, run_id, epoch)
+        if run_epoch is not None:
+            verify_epoch(connection, run_id, run_epoch)
         connection.execute(
             f"CREATE TABLE IF NOT EXISTS {LEDGER_TABLE} (run text, batch bigint, PRIMARY KEY (run, batch))"
         )
@@ -254,7 +235,7 @@ def _to_postgresql(
 
 
 def in_database(address: str, action: Callable[[Any], None]) -> None:
-    """Run an action in a transaction of a sink's PostgreSQL database; try again if the connection fails."""
+    """Run an action on a connection to a sink's PostgreSQL database in a transaction; retry if the connection fails."""
     psycopg = require_library("psycopg", "postgresql", "postgresql")
 
     def run() -> None:
@@ -282,7 +263,7 @@ def _connection_error(address: str, error: Exception) -> Exception:
 
 
 def claim_sink(sink: Sink, run_id: str) -> int | None:
-    """Return a run's new epoch (start number) in a PostgreSQL sink, shutting out earlier ones; None for others."""
+    """Take a run's next epoch (start number) in a PostgreSQL sink, fencing earlier starts; None for other sinks."""
     if sink.kind != "postgresql":
         return None
     epochs: list[int] = []
@@ -307,7 +288,7 @@ def check_columns(sink: Sink, columns: Sequence[str]) -> None:
 
 
 def check_ledger(sink: Sink, run_id: str, planned: int) -> None:
-    """Raise CheckpointError if the database has later micro-batches than `planned`: the checkpoint is an old copy.
+    """Raise CheckpointError if PostgreSQL has a micro-batch after `planned`, Spark's last: the checkpoint is old.
 
     Their numbers would be used again for other rows, which would be skipped as duplicates. Only PostgreSQL keeps a
     ledger of micro-batches.

@@ -148,7 +148,7 @@ class FolderWriter:
         return self.output.path(self.output.staging, f"{staged.getName()}.whole")
 
     def _decide(self, batch: int, staged: Any) -> Any:
-        """Mark `staged` as a micro-batch's final folder, unless one is marked already; return the marked one.
+        """Mark `staged` as a micro-batch's final folder and return it; if one is marked already, return that one.
 
         An earlier run that marks its files after this run has looked finds the newer epoch, and is fenced.
         """
@@ -162,7 +162,7 @@ class FolderWriter:
         return staged
 
     def _marked(self, batch: int) -> Any:
-        """Return the path of micro-batch `batch`'s staging folder if a marker says it is complete, else None.
+        """Return the newest staging folder of `batch` that a marker says is complete (Hadoop path), or None.
 
         Of several, the newest epoch counts: a fenced run may have left a marker, and renamed nothing. Raises Fenced if
         it is newer than that of this run.
@@ -177,7 +177,7 @@ class FolderWriter:
         return output.path(output.staging, max(epochs)[1]) if epochs else None
 
     def _decided(self, batch: int) -> Any:
-        """Return the staging folder (Hadoop path) that a run marked as this complete micro-batch, or None.
+        """Return the marked folder of micro-batch `batch`, None if it is new; CheckpointError if it was delivered.
 
         Then only renames may be missing. Also creates the folders, and deletes what is left of earlier micro-batches.
         CheckpointError if the folder is ahead of the checkpoint.
@@ -203,7 +203,7 @@ class FolderWriter:
                 output.file_system.delete(output.path(output.staging, name), True)
 
     def check_not_ahead(self, planned: int) -> None:
-        """Raise CheckpointError if the folder has a micro-batch after `planned`: the checkpoint is an old copy."""
+        """Raise CheckpointError if the folder has a micro-batch after `planned`: the checkpoint is an older copy."""
         last = self._last_batch()
         if last > planned:
             raise self._ahead_error(last, f"the checkpoint knows of {planned} at most")
@@ -219,7 +219,7 @@ class FolderWriter:
         return max(self.batches(), default=-1)
 
     def _ahead_error(self, last: int, detail: str) -> CheckpointError:
-        """Build the CheckpointError for an output folder that has a later micro-batch than its checkpoint."""
+        """Build the CheckpointError for an output folder with a micro-batch `last` that its checkpoint lacks."""
         return CheckpointError(
             f"{self.output.folder.toString()} is ahead of its checkpoint: it has rows of micro-batch {last}, "
             f"and {detail}",
@@ -248,7 +248,7 @@ class FolderWriter:
         self.on_files_added(new)
 
     def _staged_files(self, staged: Any) -> Iterator[tuple[str, str, str]]:
-        """Yield (file name, Spark task, ending) for each file that Spark wrote to the folder `staged`.
+        """Yield (file name, number of the Spark task, extension) of each file that Spark wrote to the folder `staged`.
 
         From a task's second file on, the task is TASK-NUMBER.
         """

@@ -65,7 +65,7 @@ def message_limit(options: Mapping[str, str], topic: Mapping[str, str]) -> Messa
 
 
 def _producer_options(declared: Mapping[str, int], largest: int) -> dict[str, str]:
-    """Return the options that a Kafka producer needs for messages of up to `largest` bytes.
+    """Return the Kafka producer options, name to bytes as text, to set so that `largest` bytes fit into a message.
 
     Those that the user has `declared` are left out. A topic limits the size of record batches. A producer that may
     build larger ones loops forever: it splits a refused batch by `batch.size`, which gives the same batch again
@@ -107,7 +107,7 @@ def write_messages(
     dead_letters: SinkDeadLetters,
     largest: int | None = None,
 ) -> None:
-    """Write JSON messages to Kafka, those above the limit as dead letters; `largest`: the maximum size, if known.
+    """Write JSON messages to Kafka, those above `limit` as dead letters; `largest`: most bytes of one, None if unknown.
 
     `largest` is the most bytes that a message can have, if known. If that fits the limit, sizes are not checked.
     Otherwise the frame is computed once and cached: computing it twice would run its state twice and count rows twice.
@@ -127,14 +127,14 @@ def write_messages(
 
 
 def _write_to_topic(rows: DataFrame, topic: KafkaTopic, limit: MessageLimit) -> None:
-    """Write JSON messages to a Kafka topic with Spark's connector."""
+    """Write messages (id, JSON value) to a Kafka topic with Spark's connector and the producer options of `limit`."""
     settings = {f"kafka.{name}": value for name, value in {**java_settings(topic), **limit.producer}.items()}
     writer = rows.select(F.col("id").alias("key"), "value").write.format("kafka")
     writer.options(**settings).option("topic", resolve_references(topic.topic)).option("kafka.acks", "all").save()
 
 
 def _refused_rows(large: DataFrame, limit: MessageLimit) -> Iterator[RefusedRow]:
-    """Yield the dead letters for messages that exceed the limit, with the reason, ordered by tick and id.
+    """Yield dead letters for messages (id, JSON value, size in bytes) above the limit, in order of tick and id.
 
     The driver holds one partition at a time.
     """

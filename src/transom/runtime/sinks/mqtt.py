@@ -98,7 +98,7 @@ class BrokerConnection:
     """A connection to a broker: publishes messages within its limits and evaluates its responses."""
 
     def __init__(self, client: Any, host: str, topic: str, mqtt5: bool) -> None:
-        """Register for the responses that a paho client, which publishes to `topic`, receives from a broker.
+        """Register for a broker's responses to a paho client that publishes to `topic`, by MQTT 5 if `mqtt5`.
 
         `mqtt5` says whether it uses MQTT 5.
         """
@@ -113,7 +113,7 @@ class BrokerConnection:
         client.on_publish = lambda _, __, number, code, ___: self._codes.update({number: code})
 
     def _disconnected(self, *_: object) -> None:
-        """Record that the broker closed the connection, and end a call of `connack` that waits for an answer."""
+        """Record that the broker closed the connection; wakes `connack`, which waits for the CONNACK."""
         self._lost = True
         self._answers.put(None)
 
@@ -125,7 +125,7 @@ class BrokerConnection:
             raise TimeoutError("the broker does not answer") from None
 
     def lacks_mqtt5(self, connack: tuple[Any, Any] | None) -> bool:
-        """Whether the broker lacks MQTT 5: `connack` says so, or is None because the broker hung up on MQTT 5."""
+        """Whether the broker refuses MQTT 5: its CONNACK has such a reason code, or is None because it hung up."""
         return self._mqtt5 and (connack is None or str(connack[0]) == _UNSUPPORTED_VERSION)
 
     def check(self, connack: tuple[Any, Any] | None) -> None:
@@ -164,7 +164,7 @@ class BrokerConnection:
         return None
 
     def outcome(self, sent: Any) -> str | None:
-        """Wait for the broker's PUBACK of a published message; return None if it was accepted, else the reason.
+        """Wait for the broker's PUBACK of `sent`, a result of `publish`; return None if accepted, else the reason.
 
         Raises OSError where a retry may help, and UsageError if the user may not publish to the topic.
         """

@@ -10,12 +10,12 @@ from transom.runtime.sinks.dead_letters import RefusedRow
 
 
 def copy_rows(
-    psycopg: Any, connection: Any, copy: Any, names: Sequence[str], rows: Sequence[Sequence[Any]]
+    psycopg: Any, connection: Any, copy: Any, column_names: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> list[RefusedRow]:
-    """Run a COPY statement of PostgreSQL for rows; return the refused rows, which are found by bisection.
+    """Run the COPY statement `copy` of PostgreSQL for rows; return the refused rows, which bisection finds.
 
-    `names` are the columns of the rows. A row is refused if a value cannot be stored (a NUL in text), does not fit its
-    column or violates a constraint.
+    `column_names` are the columns of the rows. A row is refused if a value cannot be stored (a NUL in text), does not
+    fit its column or violates a constraint.
     """
     refused: list[RefusedRow] = []
     parts = [rows] if rows else []
@@ -25,7 +25,7 @@ def copy_rows(
         if problem is None:
             continue
         if len(part) == 1:
-            refused.append(RefusedRow(dict(zip(names, part[0], strict=True)), problem))
+            refused.append(RefusedRow(dict(zip(column_names, part[0], strict=True)), problem))
             continue
         middle = len(part) // 2
         parts += [part[middle:], part[:middle]]
@@ -33,7 +33,7 @@ def copy_rows(
 
 
 def _copy_error(psycopg: Any, connection: Any, copy: Any, rows: Sequence[Sequence[Any]]) -> str | None:
-    """Run a COPY statement of PostgreSQL in a savepoint; return None on success, else the error, after a rollback."""
+    """Run the COPY statement `copy` in a savepoint; return None on success, else the error's text, after a rollback."""
     try:
         with connection.transaction(), connection.cursor() as cursor, cursor.copy(copy) as stream:
             for row in rows:

@@ -36,7 +36,7 @@ class TableHandover:
     tick: int | None
 
     def __str__(self) -> str:
-        """Say to which checkpoint a run was handed over, and after which tick, for error messages."""
+        """Say which checkpoint continues a run, and after which tick, for error messages."""
         return f"was handed over to {self.newer} after tick {self.tick}"
 
 
@@ -67,7 +67,7 @@ def next_epoch(connection: Any, run_id: str) -> int:
 
 
 def read_handover(connection: Any, run_id: str) -> TableHandover | None:
-    """Return the record of the newer checkpoint that goes on after a run; None if there is none."""
+    """Return the record of the newer checkpoint that continues a run's query; None if no checkpoint does."""
     if not has_table(connection, HANDOVER_TABLE):
         return None
     row = connection.execute(f"SELECT newer, tick FROM {HANDOVER_TABLE} WHERE run = %s", (run_id,)).fetchone()  # noqa: S608
@@ -99,16 +99,16 @@ def verify_epoch(connection: Any, run_id: str, epoch: int) -> None:
     _compare(connection, run_id, epoch)
 
 
-def _lock(connection: Any, run_id: str, epoch: int | None) -> None:
-    """Take a run's advisory lock until the transaction ends; terminate sessions that hold it too long.
+def _lock(connection: Any, run_id: str, own_epoch: int | None) -> None:
+    """Take a run's advisory lock until the transaction ends; Fenced if `own_epoch` (None: unchecked) is outdated.
 
-    `epoch` is that of the caller, None while it takes one.
+    `own_epoch` is that of the caller, None while it takes one.
     """
     key = int(run_id[:15], 16)
     began = time.monotonic()
     while not connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (key,)).fetchone()[0]:
-        if epoch is not None:
-            _compare(connection, run_id, epoch)
+        if own_epoch is not None:
+            _compare(connection, run_id, own_epoch)
         waited = time.monotonic() - began
         if waited > _PATIENCE:
             raise Unavailable(
@@ -121,7 +121,7 @@ def _lock(connection: Any, run_id: str, epoch: int | None) -> None:
 
 
 def _compare(connection: Any, run_id: str, epoch: int) -> None:
-    """Raise Fenced if the database has a newer epoch of a run than `epoch`."""
+    """Raise Fenced if the database has a newer epoch (start number) of a run than `epoch`."""
     newest = connection.execute(f"SELECT epoch FROM {EPOCH_TABLE} WHERE run = %s", (run_id,)).fetchone()  # noqa: S608
     if newest is not None and newest[0] > epoch:
         handover = read_handover(connection, run_id)

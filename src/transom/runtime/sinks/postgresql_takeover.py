@@ -23,8 +23,8 @@ from transom.runtime.sinks.postgresql_epochs import (
 )
 
 
-def announce_takeover(connection: Any, older_run: str, newer: str) -> TableHandover:
-    """Record that checkpoint `newer` will continue an older run; return the record, or that of a faster rival.
+def announce_takeover(connection: Any, older_run: str, newer_checkpoint: str) -> TableHandover:
+    """Record that `newer_checkpoint` will continue a run; if another one already did, return its record instead.
 
     Returns the hand-over, which is that to another checkpoint if the run was handed over before.
     """
@@ -33,9 +33,9 @@ def announce_takeover(connection: Any, older_run: str, newer: str) -> TableHando
     connection.execute(
         f"INSERT INTO {HANDOVER_TABLE} VALUES (%s, %s) "  # noqa: S608
         f"ON CONFLICT (run) DO UPDATE SET newer = excluded.newer WHERE {HANDOVER_TABLE}.tick IS NULL",
-        (older_run, newer),
+        (older_run, newer_checkpoint),
     )
-    return read_handover(connection, older_run) or TableHandover(newer, None)
+    return read_handover(connection, older_run) or TableHandover(newer_checkpoint, None)
 
 
 class TableTakeover:
@@ -44,27 +44,27 @@ class TableTakeover:
     def __init__(
         self,
         older_run: str,
-        newer: str,
+        newer_checkpoint: str,
         older_closed: Callable[[int], int],
         closed: Callable[[int], int],
         end_of_tick: Callable[[int], datetime],
         on_taken_over: Callable[[int], None],
     ) -> None:
-        """Prepare to take over from `older_run`; `older_closed` and `closed` map a micro-batch to its last tick.
+        """Prepare to replace `older_run`; `older_closed` and `closed` map a micro-batch to its last complete tick.
 
         `older_closed` and `closed` return the last tick that a micro-batch of the older and of this run answers, -1 for
         none. `on_taken_over` is called once with the tick of the hand-over, after it was committed.
         """
         self._told = False
         self._older_run = older_run
-        self._newer = newer
+        self._newer = newer_checkpoint
         self._older_closed = older_closed
         self._closed = closed
         self._end_of_tick = end_of_tick
         self._on_taken_over = on_taken_over
 
     def answered_until(self, connection: Any, batch: int) -> datetime | None:
-        """Return the end of the last tick that the older run answers; None until this run has caught up.
+        """Return the end of the last tick that the older run delivers; None until this run has caught up.
 
         Takes over, and commits this, if the micro-batch has caught up with the older run. Raises Fenced if another
         checkpoint has been told to go on after the older run.
@@ -84,7 +84,7 @@ class TableTakeover:
         return self._end_of_tick(tick)
 
     def _read_tick(self, connection: Any) -> int | None:
-        """Return the tick after which this run continues the older one, None if not set; Fenced if it may not."""
+        """Return the tick after which this run replaces the older, None if not set; Fenced if another run does."""
         handover = read_handover(connection, self._older_run)
         if handover is None or handover.newer != self._newer:
             raise Fenced(
@@ -95,11 +95,11 @@ class TableTakeover:
         return handover.tick
 
     def _has_caught_up(self, connection: Any, batch: int) -> bool:
-        """Whether micro-batch `batch` of this run reaches the last tick that the older run has answered."""
+        """Whether micro-batch `batch` of this run reaches the last tick that the older run has delivered."""
         return self._closed(batch) >= self._older_closed(last_delivered(connection, self._older_run))
 
     def _take_over(self, connection: Any) -> int:
-        """Take over from the older run, whose lock this transaction holds; return the tick of the hand-over."""
+        """Fix the tick after which this run replaces the older one, whose lock the transaction holds; return it."""
         tick = self._older_closed(last_delivered(connection, self._older_run))
         connection.execute(
             f"UPDATE {HANDOVER_TABLE} SET tick = %s WHERE run = %s",  # noqa: S608

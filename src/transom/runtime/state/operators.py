@@ -46,7 +46,7 @@ class RecordedOperator:
 
 
 def record_operators(checkpoint: Checkpoint, job: Job, nodes: Sequence[PhysicalNode], frame: DataFrame) -> None:
-    """Write the stateful operators of a run into its checkpoint; with Spark Connect, they are not known.
+    """Write a run's stateful operators (of `nodes` that `frame` labels) into its checkpoint; none over Spark Connect.
 
     `nodes` are the nodes that `frame` labels.
     """
@@ -89,7 +89,7 @@ def _recorded(operator: LabelledOperator, job: Job, nodes: Sequence[PhysicalNode
 
 
 def _run_together(node: PhysicalNode, lowered: Collection[int]) -> Iterator[PhysicalNode]:
-    """Yield a node and the nodes below it that run in the same Spark operator: their ids are not in `lowered`."""
+    """Yield a node and the nodes below it that run in one Spark operator, above those whose id() is in `lowered`."""
     yield node
     for below in inputs(node):
         if id(below) not in lowered:

@@ -75,7 +75,7 @@ class CheckpointState:
 
 
 def read_state(spark: SparkSession, folder: Path, key: str | None = None) -> CheckpointState:
-    """Read what a query remembers, with the entries of one key if `key` is given; the checkpoint is not changed.
+    """Read what a query has in state, with the entries of `key`, such as `7,north`, if given; changes nothing.
 
     Raises CheckpointError for a folder that is no checkpoint, is damaged, or has no committed micro-batch.
     """
@@ -161,7 +161,7 @@ def _variables(row: Any) -> Iterator[str]:
 def _match(
     recorded: Sequence[RecordedOperator] | None, stores: Sequence[Store]
 ) -> tuple[Sequence[RecordedOperator], str | None]:
-    """Return each state store's plan operator, and None; if the record does not fit, placeholders and a reason."""
+    """Return each store's operator and None; if the record does not fit, placeholders and the reason, as text."""
     if recorded is not None and len(recorded) == len(stores):
         names = zip(recorded, stores, strict=True)
         if all(store.name.startswith(operator.name) for operator, store in names):
@@ -175,7 +175,7 @@ def _match(
 def _read_store(
     store: Store, operator: RecordedOperator, key: str | None, reason: str | None, folder: Path
 ) -> StoredState:
-    """Read an operator's state: decode that of Transom's own state machines, only count the rows of others.
+    """Read an operator's state; only count rows if it is Spark's own or there is a `reason` (text) not to decode it.
 
     Raises CheckpointError if a file of the state is damaged.
     """

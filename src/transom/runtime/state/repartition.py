@@ -33,7 +33,7 @@ class Repartitioned:
 
 
 def repartition(spark: SparkSession, folder: Path, partitions: int) -> Repartitioned:
-    """Divide the state in a checkpoint into a number of partitions; its query then goes on with the same answers.
+    """Divide the state in a checkpoint into `partitions` partitions; its query then goes on with the same answers.
 
     Takes the lock and the epoch of the checkpoint. Raises Unavailable while the query runs, CheckpointError for a
     checkpoint that is damaged, without state or in the middle of a micro-batch, and UsageError if this version of Spark

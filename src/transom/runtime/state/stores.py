@@ -41,7 +41,7 @@ class Store:
     variables: tuple[str, ...]
 
     def read(self, **options: str) -> DataFrame:
-        """Read a state variable, one side of a join or the whole store, as of the store's micro-batch."""
+        """Read the whole store or, by Spark's `options`, a state variable or join side, as of its micro-batch."""
         reader = self.spark.read.format("statestore").option("operatorId", self.operator).option("batchId", self.batch)
         return reader.options(**options).load(self.checkpoint)
 
@@ -78,20 +78,20 @@ def count_rows(store: Store) -> Kept:
     return Kept(None, {_PARTS.get(store.name, "row"): rows}, rows)
 
 
-def decode_machine(store: Store, specification: str, key: str | None) -> Kept:
-    """Decode a state machine's store: count keys, entries and rows, and keep the entries of `key` (None: none)."""
+def decode_machine(store: Store, specification_json: str, key: str | None) -> Kept:
+    """Count keys, entries and rows of a store, decoded by its machine's specification; also return entries of `key`."""
     chosen, parts, keys, rows = list[StateEntry](), Counter[str](), set[str](), 0
     java = "machine" not in store.variables
-    decoded = _decode_in_kernel(store, specification) if java else _decode(store, specification)
-    has_keys = is_shared(specification)
+    decoded = _decode_in_kernel(store, specification_json) if java else _decode(store, specification_json)
+    has_keys = is_shared(specification_json)
     for spark_key, saved in decoded:
         rows += saved.rows
         outer = _key_values(spark_key)
         has_keys = has_keys or outer is not None
-        if outer and not is_shared(specification):
+        if outer and not is_shared(specification_json):
             keys.add(key_text(outer))
         for inner, entry in saved.entries:
-            text = key_text(inner if is_shared(specification) else outer or ())
+            text = key_text(inner if is_shared(specification_json) else outer or ())
             keys.add(text)
             parts[entry.part] += 1
             if text == key:
@@ -110,7 +110,7 @@ def key_text(values: Sequence[Any]) -> str:
 
 
 def _key_values(key: Row) -> tuple[Any, ...] | None:
-    """Return the values of a state key; None if it is a bucket number, as several keys share one state."""
+    """Return the values of a state key; None if the key is the number of a hash bucket, whose state has many keys."""
     fields = key.asDict()
     if set(fields) == {BUCKET}:
         return None
@@ -121,13 +121,13 @@ def _key_values(key: Row) -> tuple[Any, ...] | None:
     return tuple(values)
 
 
-def _decode_in_kernel(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
-    """Decode a store in the Java kernel; yield (key, state of its machine), then (key, rows that wait)."""
+def _decode_in_kernel(store: Store, specification_json: str) -> Iterator[tuple[Row, _Saved]]:
+    """Decode a store in Java: yield (key, entries and row count of its machine), then (key, rows that wait)."""
     for variable in ("state", WAITING):
         if variable not in store.variables:
             continue
         waits = variable == WAITING
-        columns = decode_entries(store.spark, None if waits else specification, F.col("value.value"))
+        columns = decode_entries(store.spark, None if waits else specification_json, F.col("value.value"))
         frame = store.read(stateVarName=variable).select("key", *columns)
         for spark_key, text, held in frame.toLocalIterator():
             entries = [
@@ -137,11 +137,11 @@ def _decode_in_kernel(store: Store, specification: str) -> Iterator[tuple[Row, _
             yield spark_key, _Saved(entries, len(entries) if waits else held)
 
 
-def _decode(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
-    """Decode a state store in Python; yield (key, state of its machine), then (key, rows that wait for processing)."""
+def _decode(store: Store, specification_json: str) -> Iterator[tuple[Row, _Saved]]:
+    """Decode a store in Python: yield (key, entries and row count of its machine), then (key, rows that wait)."""
     for row in store.read(stateVarName="machine").select("key", "value.state").toLocalIterator():
         if row.state is not None:
-            yield row.key, _restore(specification, bytes(row.state))
+            yield row.key, _restore(specification_json, bytes(row.state))
     waiting = store.read(stateVarName=WAITING).select("key", "list_element.t", "list_element.body")
     for spark_key, tick, body in waiting.toLocalIterator():
         entries = [
@@ -152,10 +152,10 @@ def _decode(store: Store, specification: str) -> Iterator[tuple[Row, _Saved]]:
         yield spark_key, _Saved(entries, len(entries))
 
 
-def _restore(specification: str, state: bytes) -> _Saved:
-    """Restore a machine, or all machines of a bucket of keys, from bytes; return its entries and row count."""
-    if is_shared(specification):
-        bucket = Bucket(TimedMachineFactory(specification), state)
+def _restore(specification_json: str, state: bytes) -> _Saved:
+    """Restore a machine, or those of a hash bucket's keys, from saved `state`; return its entries and row count."""
+    if is_shared(specification_json):
+        bucket = Bucket(TimedMachineFactory(specification_json), state)
         return _Saved(bucket.entries(), bucket.held)
-    machine = create_machine(specification, state)
+    machine = create_machine(specification_json, state)
     return _Saved([((), entry) for entry in machine.entries()], machine.held)

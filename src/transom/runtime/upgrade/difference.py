@@ -89,7 +89,7 @@ def compare(remembered: Remembered, job: Job, opened_by_caller: Sequence[str] = 
 
 
 def _changed_hints(recorded: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Describe each catalog hint that differs, with keys `HINT of EXTENT`; only for extents on both sides."""
+    """Describe, by `HINT of EXTENT`, catalog hints that differ (entries that change no answer), of extents in both."""
     changed = {}
     for extent in recorded.keys() & now.keys():
         for hint in HINTS:
@@ -134,7 +134,7 @@ def _nodes(value: Any) -> Iterator[Mapping[str, Any]]:
 def _operator_states(
     before: Sequence[tuple[str, OperatorState]], after: Sequence[tuple[str, OperatorState]], *, resumes: bool
 ) -> tuple[OperatorState, ...]:
-    """Return each operator's state as kept, rebuilt or new; operators that only the old plan has come last."""
+    """Return each operator's state as kept (if the query `resumes`), rebuilt or new; removed operators come last."""
     remaining = Counter(identity for identity, _ in before)
     states = []
     for identity, operator in after:

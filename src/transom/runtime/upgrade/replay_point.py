@@ -39,7 +39,7 @@ class ReplayPoint:
         return max(0, self.answered_until + 1 - self.reach)
 
     def lines(self) -> list[str]:
-        """Describe in sentences up to which tick answers exist, and which rows the new query needs."""
+        """Describe in sentences the last tick whose answers exist, and which rows the new query needs."""
         lines = []
         if self.answered_until is not None:
             lines.append(f"the checkpoint's run has answered up to {self._time(self.answered_until)}")
@@ -68,7 +68,7 @@ def replay_point(plan: Operator, job: Job) -> ReplayPoint:
 
 
 def answered_until(job: Job) -> int | None:
-    """Return the last tick that a checkpoint's run has answered; None if no tick is closed, or if unknown.
+    """Return the last tick whose answers a checkpoint's run has completed; None if there is none, or if unknown.
 
     It is unknown for a checkpoint on another file system, and for a query without a watermark.
     """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def begin_takeover(spark: SparkSession, job: Job, older: Path) -> Handover | None:
-    """Begin to take over from a running older query; return its last answered tick, None if it must stop first.
+    """Prepare to replace a running older query; return its last complete tick, or None if it must stop first.
 
     Returns up to which tick the older query has answered by now. None if it must be stopped for a hand-over: its
     answers are not in the database of the job's sink, or the new query answers ticks before they are closed.
@@ -81,15 +81,17 @@ def _read_ledger(sink: Sink, run: str) -> int:
     return delivered[-1]
 
 
-def _announce(sink: Sink, run: str, newer: str) -> TableHandover:
-    """Record in a sink's database that the checkpoint `newer` is to go on after a run; return the record."""
+def _announce(sink: Sink, run: str, newer_checkpoint: str) -> TableHandover:
+    """Record in a sink's database that `newer_checkpoint` is to continue a run; return the record."""
     announced: list[TableHandover] = []
-    in_database(sink.address or "", lambda connection: announced.append(announce_takeover(connection, run, newer)))
+    in_database(
+        sink.address or "", lambda connection: announced.append(announce_takeover(connection, run, newer_checkpoint))
+    )
     return announced[-1]
 
 
 def table_takeover(spark: SparkSession, job: Job, checkpoint: Checkpoint) -> TableTakeover | None:
-    """Return the takeover from an older run that this run has begun and not finished; None if there is none.
+    """Return the unfinished replacement of an older run that this run has begun; None if there is none.
 
     Raises CheckpointError if the sink has changed since then: it would lack the rows that were left out.
     """
@@ -107,7 +109,7 @@ def table_takeover(spark: SparkSession, job: Job, checkpoint: Checkpoint) -> Tab
     newer = checkpoint.folder.resolve()
 
     def on_taken_over(tick: int) -> None:
-        """Record in this run's checkpoint and the older run's that this run took over after tick `tick`."""
+        """Record in this run's checkpoint and in the older run's that this run continues it after tick `tick`."""
         write_predecessor(checkpoint.folder, Predecessor(predecessor.run, predecessor.folder, tick, predecessor.first))
         with contextlib.suppress(OSError):  # the database knows it, too
             mark_handed_over(predecessor.folder, newer, Handover(tick, predecessor.first))
@@ -122,9 +124,9 @@ def table_takeover(spark: SparkSession, job: Job, checkpoint: Checkpoint) -> Tab
     )
 
 
-def _closed(checkpoint: Checkpoint, recorded: dict[str, Any], batch: int, calendar: Calendar) -> int:
-    """Return the last tick that the micro-batches of a checkpoint up to `batch` have answered; -1 if there is none."""
-    closed = closed_tick(checkpoint, recorded, batch, calendar)
+def _closed(checkpoint: Checkpoint, plan_record: dict[str, Any], batch: int, calendar: Calendar) -> int:
+    """Return the last tick fully answered after micro-batch `batch`, -1 if none; `plan_record`: JSON of plan.json."""
+    closed = closed_tick(checkpoint, plan_record, batch, calendar)
     return -1 if closed is None else closed
 
 
@@ -134,7 +136,7 @@ def _end_of_tick(tick: int, calendar: Calendar) -> datetime:
 
 
 def takeover_line(folder: Path) -> str | None:
-    """Describe whether a checkpoint's run has taken over from an older one; None if it has no such predecessor."""
+    """Describe whether a checkpoint's run has replaced an older running one yet; None if it is to replace none."""
     predecessor = read_predecessor(folder)
     if predecessor is None:
         return None

@@ -30,7 +30,7 @@ def stream_answer(
     *,
     index: bool = False,
 ) -> Any:
-    """Run a query as a stream up to tick `until`, over inputs split into micro-batches; return its answer.
+    """Run a query as a stream over inputs in micro-batches of `split`; return its answer, numbered if `index`.
 
     With `index`, its tuples are numbered. `until` is the last tick; the default is that of the inputs.
     """
@@ -44,7 +44,7 @@ def stream_answer(
 def replay_answer(
     query: Plannable, spark: SparkSession, inputs: Any, kernel: KernelMode = "auto", *, index: bool = False
 ) -> Any:
-    """Run a query as a batch over inputs, and return its answer; with `index`, its tuples are numbered."""
+    """Run a query as a batch over inputs and return its answer; `index` adds the tuples' running numbers."""
     until = inputs.until if inputs.ends else None
     with _temporary_folder() as folder:
         paths = write_streams(folder / "in", query.sources, inputs, Split(), until)
@@ -72,7 +72,7 @@ def streaming_frame(
     index: bool = False,
     kernel: KernelMode = "auto",
 ) -> DataFrame:
-    """Build a query's streaming DataFrame; `inputs` are written to `folder`, in the micro-batches of `split`.
+    """Build a query's streaming DataFrame over `inputs` in `folder`, split by `split`; `index` numbers tuples.
 
     With `index`, the tuples of the answer are numbered.
     """
@@ -91,7 +91,7 @@ def job_and_frame(
     live: bool,
     kernel: KernelMode,
 ) -> tuple[Job, DataFrame]:
-    """Plan a query and build its DataFrame, streaming if `live`, over files (`paths` by source).
+    """Plan a query and build its DataFrame, streaming if `live`, over `paths` by source; `index` numbers tuples.
 
     With `index`, the tuples of the answer are numbered.
     """

@@ -83,7 +83,7 @@ def stream_extents(extents: Sequence[Extent]) -> list[Extent]:
 
 
 def batch_rows(extents: Sequence[Extent], inputs: Inputs, until: int | None = None) -> list[BatchRow]:
-    """Return the rows of all streams by tick, up to `until` (None: the end of finite inputs, or no limit).
+    """Return the rows of all streams sorted by tick, source and number; `until` is the last tick (None: no limit).
 
     None means the end of finite inputs, or no limit.
     """

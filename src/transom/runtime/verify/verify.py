@@ -53,7 +53,7 @@ class LateRows:
 
 
 def find_late_rows(query: Plannable, until: int | None = None) -> list[LateRows]:
-    """List the sources whose files have rows, up to tick `until`, that are later than the lateness allows."""
+    """List the sources whose files have rows, up to tick `until`, that come later than `lateness` allows."""
     late: list[LateRows] = []
     for extent in query.sources:
         if not isinstance(extent.source, Files) or extent.kind is ExtentKind.STORED or extent.holds_statements:
@@ -72,20 +72,20 @@ def verify(
     splits: Sequence[str] = DEFAULT_SPLITS,
     start: int = 0,
     until: int | None = None,
-    watch: Callable[[str], None] | None = None,
+    on_step: Callable[[str], None] | None = None,
     kernel: KernelMode = "auto",
     rejected: RejectedRows | None = None,
 ) -> Iterator[CheckResult]:
-    """Compare the answers of a query on Spark, as a batch and as streams, with that of the reference engine.
+    """Compare answers on Spark, as a batch and as one stream for each of `splits`, with the reference engine's.
 
-    There is a stream for each of `splits`. `watch` gets the names of the steps. Where Spark keeps the order, the replay
-    is compared with its index, so the order of its tuples counts. It must reject the same messages. The streams run as
-    `run` runs them, up to the tick `Results.last_verified_tick`.
+    There is a stream for each of `splits`. `on_step` gets the names of the steps. Where Spark keeps the order, the
+    replay is compared with its index, so the order of its tuples counts. It must reject the same messages. The streams
+    run as `run` runs them, up to the tick `Results.last_verified_tick`.
     """
-    report_step, rejected = watch or (lambda _: None), rejected or RejectedRows()
+    report_step, rejected = on_step or (lambda _: None), rejected or RejectedRows()
     parsed_splits = [Split.read(text) for text in splits]
     report_step("reading, and evaluating in the reference engine")
-    inputs = query.inputs(None, until, start=start, watch=watch)
+    inputs = query.inputs(None, until, start=start, watch=on_step)
     answer = query.evaluate(inputs)
     job = _check_indexed_replay(query, spark, RunOptions(start, until, index=True, kernel=kernel))
     results: Any = job.results
@@ -116,7 +116,7 @@ def _check_indexed_replay(query: Plannable, spark: SparkSession, options: RunOpt
 
 
 def _compare_rejected(expected: Mapping[str, Mapping[str, int]], rejected: RejectedRows) -> str | None:
-    """Describe how the messages that Spark rejected differ from those that the reference engine rejected, or None."""
+    """Describe how Spark's rejected messages differ from `expected` counts by stream and reason; None if equal."""
     actual = {name: messages.counts for name, messages in rejected.messages().items()}
     return None if expected == actual else f"rejected: expected {dict(expected)}, found {actual}"
 

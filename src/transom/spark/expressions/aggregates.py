@@ -41,10 +41,10 @@ _UNIT = "decimal(1,0)"
 _NEAR = "decimal(28,26)"
 
 
-def _parts(aggregate: Aggregate, approximate: bool) -> tuple[str, ...]:
-    """Return the suffixes of the columns that hold an aggregate's partial results, such as `hi` and `lo`.
+def _parts(aggregate: Aggregate, inexact_sums: bool) -> tuple[str, ...]:
+    """Return the suffixes, such as `hi`, of an aggregate's partial columns; a float sum has one if `inexact_sums`.
 
-    With `approximate`, a sum of floats has a single column.
+    With `inexact_sums`, a sum of floats has a single column.
     """
     match aggregate.function:
         case AggregateFunction.COUNT:
@@ -54,23 +54,23 @@ def _parts(aggregate: Aggregate, approximate: bool) -> tuple[str, ...]:
         case AggregateFunction.MAX:
             return ("max",)
         case AggregateFunction.SUM:
-            return _sum_parts(aggregate, approximate)
+            return _sum_parts(aggregate, inexact_sums)
         case AggregateFunction.AVG:
-            return (*_sum_parts(aggregate, approximate), "n")
+            return (*_sum_parts(aggregate, inexact_sums), "n")
         case AggregateFunction.SAMPLE | AggregateFunction.GROUP_CONCAT:
             raise PlanError(f"{aggregate.function.value} is an aggregate of terms")
         case _:
             assert_never(aggregate.function)
 
 
-def _sum_parts(aggregate: Aggregate, approximate: bool) -> tuple[str, ...]:
-    """Return the suffixes of the columns that hold a SUM's partial results; they depend on the argument's type.
+def _sum_parts(aggregate: Aggregate, inexact_sums: bool) -> tuple[str, ...]:
+    """Return the suffixes, such as `hi`, of a SUM's partial columns; float sums have one if `inexact_sums`.
 
-    With `approximate`, a sum of floats has a single column.
+    With `inexact_sums`, a sum of floats has a single column.
     """
     match _argument_type(aggregate):
         case Type.FLOAT:
-            return ("sum",) if approximate else ("hi", "lo", *_SIZES)
+            return ("sum",) if inexact_sums else ("hi", "lo", *_SIZES)
         case Type.DECIMAL:
             return ("whole", "rest")
         case _:
@@ -83,11 +83,12 @@ def _argument_type(aggregate: Aggregate) -> Type:
 
 
 def partial(
-    aggregate: Aggregate, argument: Column | None, name: str, present: Column | None, approximate: bool
+    aggregate: Aggregate, argument: Column | None, name: str, present: Column | None, inexact_sums: bool
 ) -> list[Column]:
-    """Compute an aggregate's partial results over rows where `present` is true (None: all), as `{name}_{part}`.
+    """Compute an aggregate's partial results `{name}_{part}`; `argument` None: COUNT(*); `present`: rows (None: all).
 
-    Only rows in which `present` is true count; None means all rows. With `approximate`, float sums vary with row order.
+    Only rows in which `present` is true count; None means all rows. With `inexact_sums`, float sums vary with row
+    order.
 
     The argument is used several times, so it should be a plain column.
     """
@@ -96,17 +97,17 @@ def partial(
         value = F.when(present, value)
     return [
         _partial_over_rows(part, value, _argument_type(aggregate)).alias(f"{name}_{part}")
-        for part in _parts(aggregate, approximate)
+        for part in _parts(aggregate, inexact_sums)
     ]
 
 
-def merge(aggregate: Aggregate, name: str, approximate: bool) -> list[Column]:
-    """Merge columns `{name}_{part}` of window panes' partial results; if `approximate`, float sums may vary.
+def merge(aggregate: Aggregate, name: str, inexact_sums: bool) -> list[Column]:
+    """Merge columns `{name}_{part}` of panes' partial results; `inexact_sums`: float sums may depend on row order.
 
-    With `approximate`, float sums vary with row order.
+    With `inexact_sums`, float sums vary with row order.
     """
     columns = []
-    for part in _parts(aggregate, approximate):
+    for part in _parts(aggregate, inexact_sums):
         column = F.col(f"{name}_{part}")
         match part:
             case "min":
@@ -121,16 +122,16 @@ def merge(aggregate: Aggregate, name: str, approximate: bool) -> list[Column]:
     return columns
 
 
-def final(aggregate: Aggregate, name: str, approximate: bool) -> Column:
-    """Compute an aggregate's value from its partial results (parts such as `hi`, `n`) in columns `{name}_{part}`.
+def final(aggregate: Aggregate, name: str, inexact_sums: bool) -> Column:
+    """Compute an aggregate's value from partial results `{name}_{part}`; `inexact_sums`: floats were added as floats.
 
-    With `approximate`, sums of floats are inexact.
+    With `inexact_sums`, sums of floats are inexact.
     """
-    columns = [F.col(f"{name}_{part}") for part in _parts(aggregate, approximate)]
+    columns = [F.col(f"{name}_{part}") for part in _parts(aggregate, inexact_sums)]
     if aggregate.function is AggregateFunction.SUM:
         match _argument_type(aggregate):
             case Type.FLOAT:
-                return finite_or_null(columns[0]) if approximate else _float_total(*columns)
+                return finite_or_null(columns[0]) if inexact_sums else _float_total(*columns)
             case Type.DECIMAL:
                 return _decimal_total(*columns).try_cast(DECIMAL)
             case _:
@@ -139,7 +140,7 @@ def final(aggregate: Aggregate, name: str, approximate: bool) -> Column:
         *sums, count = columns
         match _argument_type(aggregate):
             case Type.FLOAT:
-                return finite_or_null(F.try_divide(sums[0], count)) if approximate else _float_mean(count, *sums)
+                return finite_or_null(F.try_divide(sums[0], count)) if inexact_sums else _float_mean(count, *sums)
             case Type.DECIMAL:
                 return _quotient(_decimal_total(*sums), count)
             case _:
@@ -202,18 +203,18 @@ def _printed_decimal(part: str, number: Column) -> Column:
     return F.when((size < least) | (size >= _SIZES["top"][1]), F.raise_error(message).cast(kind)).otherwise(within)
 
 
-def _large_decimal(number: Column, kind: str) -> Column:
-    """Convert a float from 1e14 on to a decimal of type `kind`, with 15 digits if these give the same float."""
+def _large_decimal(number: Column, decimal_type: str) -> Column:
+    """Convert a float from 1e14 on to the SQL type `decimal_type`, with 15 digits if these give the same float."""
     unit = F.pow(F.lit(10.0), F.floor(F.log10(F.abs(number))) - F.lit(14))
     count = F.rint(number / unit)
     is_exact = (F.abs(count) < 1e15) & (count * unit == number)
     short_decimal = count.cast("decimal(15,0)") * unit.cast("decimal(12,0)")
-    return F.when(is_exact, short_decimal.cast(kind)).otherwise(number.try_cast(kind))
+    return F.when(is_exact, short_decimal.cast(decimal_type)).otherwise(number.try_cast(decimal_type))
 
 
-def _fraction(number: Column, kind: str) -> Column:
-    """The difference of a decimal and its floor, as a decimal of the Spark type `kind`."""
-    return F.pmod(number, F.lit(1).cast(_UNIT)).cast(kind)
+def _fraction(number: Column, decimal_type: str) -> Column:
+    """Return the difference of a decimal and its floor, at least 0 and below 1, as the SQL type `decimal_type`."""
+    return F.pmod(number, F.lit(1).cast(_UNIT)).cast(decimal_type)
 
 
 def _whole_total(hi: Column, lo: Column) -> Column:
@@ -363,7 +364,7 @@ def _carry_over(integer: Column, near: Column, low_digits: Column) -> Column:
 
 
 def _signed_text(integer: Column, near: Column, low_digits: Column) -> Column:
-    """Format integer + fraction >= 0 as decimal text; `near` has its first 26 places, `low_digits` 12 more.
+    """Write `integer` + fraction (>= 0) as decimal text; `near` has 26 places of it, the integer `low_digits` 12 more.
 
     The first 26 places of the fraction are in `near`, 12 more in `low_digits`.
     """

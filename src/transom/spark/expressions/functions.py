@@ -247,7 +247,7 @@ def _right(text: Column, count: Column) -> Column:
 
 
 def _instant(tick: Column, length: Column, epoch: Column) -> Column:
-    """Compute INSTANT: the timestamp at which a tick begins; NULL outside the years 1 to 9999.
+    """Compute INSTANT: when a tick begins, if ticks last `length` microseconds from `epoch`; NULL outside years 1-9999.
 
     Ticks have `length` microseconds; tick 0 begins at `epoch`.
     """
@@ -255,7 +255,7 @@ def _instant(tick: Column, length: Column, epoch: Column) -> Column:
 
 
 def _tick(moment: Column, length: Column, epoch: Column) -> Column:
-    """Compute TICK: the number of the tick that contains `moment`; tick 0 begins at `epoch`; NULL if `length` is 0.
+    """Compute TICK: the number of the tick with `moment`; tick 0 begins at `epoch`, ticks last `length` microseconds.
 
     Ticks have `length` microseconds; tick 0 begins at `epoch`.
     """
@@ -277,7 +277,7 @@ def _date_part(part: Callable[[Column], Column]) -> Lowering:
 
 
 def _time_part(unit: int, count: int) -> Lowering:
-    """Build the translation of HOUR, MINUTE or SECOND in UTC: one lasts `unit` microseconds and has `count` values."""
+    """Build the translation of HOUR, MINUTE or SECOND in UTC: microseconds divided by `unit`, modulo `count`."""
 
     def lowered(moment: Column) -> Column:
         """Return one part of a timestamp in UTC (hour, minute or second, as chosen) as an integer."""

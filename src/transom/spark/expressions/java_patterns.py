@@ -64,7 +64,7 @@ def check_pattern(call: Call) -> None:
 
 
 def constant_characters(call: Call, position: int) -> str | None:
-    """The text of a constant string argument, '' if it is omitted; None if it is not constant or has a language tag."""
+    """The text of the constant string argument at `position` (from 0), '' if omitted; None if not such a constant."""
     if len(call.arguments) <= position:
         return ""
     argument = call.arguments[position]
@@ -97,7 +97,7 @@ def _translate_pattern(pattern: str, flags: str) -> str:
     while position < len(pattern):
         character = pattern[position]
         if character == "\\":
-            piece, position = _translate_escape(pattern, position, inside=False)
+            piece, position = _translate_escape(pattern, position, in_class=False)
             translated.append(piece)
             continue
         if character == "[":
@@ -136,18 +136,18 @@ def _translate_character(character: str, flags: str) -> str:
             return character
 
 
-def _translate_escape(pattern: str, position: int, *, inside: bool) -> tuple[str, int]:
-    """Translate the escape at an offset in a pattern to Java; return the Java text and the offset after the escape.
+def _translate_escape(pattern: str, position: int, *, in_class: bool) -> tuple[str, int]:
+    """Translate the regex escape at `position` (`in_class`: inside [...]) to Java; return (Java text, offset after it).
 
-    `inside` says whether the escape is in a character class.
+    `in_class` says whether the escape is in a character class.
     """
     letter = pattern[position + 1 : position + 2]
     small = letter.lower()
     if small in _CLASSES and letter.isascii():
         members = _CLASSES[small]
         if letter == small:
-            return (members if inside else f"[{members}]"), position + 2
-        if inside:
+            return (members if in_class else f"[{members}]"), position + 2
+        if in_class:
             raise _ForeignPattern(f"\\{letter} in a class")
         return f"[^{members}]", position + 2
     if letter in _PLAIN:
@@ -157,13 +157,13 @@ def _translate_escape(pattern: str, position: int, *, inside: bool) -> tuple[str
     if letter in ("x", "u"):
         last = position + (4 if letter == "x" else 6)
         return pattern[position:last], last
-    if letter in ("0", "N") or (inside and letter.isdigit()):
+    if letter in ("0", "N") or (in_class and letter.isdigit()):
         raise _ForeignPattern(f"\\{letter}")
     return pattern[position : position + 2], position + 2
 
 
 def _translate_class(pattern: str, position: int) -> tuple[str, int]:
-    """Translate the character class at `position`, such as [a-z], to Java syntax; return it and the offset after it."""
+    """Translate the character class at `position`, such as [a-z], to Java; return (Java text, offset after it)."""
     translated = ["["]
     position += 1
     if pattern[position : position + 1] == "^":
@@ -174,7 +174,7 @@ def _translate_class(pattern: str, position: int) -> tuple[str, int]:
     while pattern[position] != "]":
         character = pattern[position]
         if character == "\\":
-            piece, position = _translate_escape(pattern, position, inside=True)
+            piece, position = _translate_escape(pattern, position, in_class=True)
             translated.append(piece)
             continue
         translated.append("\\" + character if character in "[&^ #~|" else character)

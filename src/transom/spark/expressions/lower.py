@@ -32,32 +32,34 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def lower(
     expression: Expression,
-    column: Callable[[Attribute], SparkColumn],
-    tag: Callable[[str], SparkColumn],
+    column_of: Callable[[Attribute], SparkColumn],
+    tag_column: Callable[[str], SparkColumn],
 ) -> SparkColumn:
-    """Translate an expression to a Spark column; `tag` returns the column for a row's `tick` or `index`."""
+    """Translate an expression to a column; `column_of` gives an attribute's column, `tag_column` tick or index."""
     match expression:
         case Constant(value=constant, type=kind):
             return literal(constant, kind)
         case Column(attribute=attribute):
-            return column(attribute)
+            return column_of(attribute)
         case Tag(name=name):
-            return tag(name)
+            return tag_column(name)
         case Call(arguments=arguments):
-            return _apply(expression, [lower(argument, column, tag) for argument in arguments])
+            return _apply(expression, [lower(argument, column_of, tag_column) for argument in arguments])
         case Case(branches=branches, otherwise=otherwise):
-            last = lower(otherwise, column, tag)
+            last = lower(otherwise, column_of, tag_column)
             if not branches:
                 return last
-            first, *rest = [(lower(c, column, tag), lower(r, column, tag)) for c, r in branches]
+            first, *rest = [(lower(c, column_of, tag_column), lower(r, column_of, tag_column)) for c, r in branches]
             chosen = F.when(*first)
             for condition, result in rest:
                 chosen = chosen.when(condition, result)
             return chosen.otherwise(last)
         case Cast(operand=operand, type=kind):
-            return cast(lower(operand, column, tag), operand.type, kind, bind=isinstance(operand, Call | Case | Cast))
+            return cast(
+                lower(operand, column_of, tag_column), operand.type, kind, bind=isinstance(operand, Call | Case | Cast)
+            )
         case InRegion(point=point, region=region):
-            return is_in_region(region, point, lower(point, column, tag))
+            return is_in_region(region, point, lower(point, column_of, tag_column))
         case Exists():
             raise PlanError("the planner replaces EXISTS by a join")
         case _:
@@ -79,14 +81,14 @@ def _apply(call: Call, arguments: list[SparkColumn]) -> SparkColumn:
 
 def holds(
     expression: Expression,
-    column: Callable[[Attribute], SparkColumn],
-    tag: Callable[[str], SparkColumn],
+    column_of: Callable[[Attribute], SparkColumn],
+    tag_column: Callable[[str], SparkColumn],
 ) -> SparkColumn:
-    """Return whether a predicate is true, not NULL; `column` gives attributes' columns, `tag` tick and index.
+    """Whether a predicate is true (NULL: false); `column_of` gives an attribute's column, `tag_column` tick or index.
 
-    `column` and `tag` return the columns of attributes and tags.
+    `column_of` and `tag_column` return the columns of attributes and tags.
     """
-    return F.coalesce(lower(expression, column, tag), F.lit(False))
+    return F.coalesce(lower(expression, column_of, tag_column), F.lit(False))
 
 
 def literal(value: Value, kind: Type) -> SparkColumn:

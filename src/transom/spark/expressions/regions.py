@@ -90,7 +90,7 @@ def _over_full_turns(
     test: Callable[[Column], Column],
     combine: Callable[[Column, Column], Column],
 ) -> Column:
-    """Test a point's x; on the globe, `combine` the tests of all longitudes equal modulo 360 in the box.
+    """Test a point's x; on the globe, `combine` the tests of x and x + 360 if both are in the region's box.
 
     `combine` joins the results of several tests.
 

@@ -82,7 +82,7 @@ def _round_digits(size: Column, text: Column, scale: Column) -> Column:
 
 
 def _drop_digits(size: Column, count: Column, dropped: Column, scale: Column) -> Column:
-    """Round the float `size` to `scale` places by dropping `dropped` digits of `count`, all its digits.
+    """Round a float `size`, whose digits are the integer `count`, to `scale` places by dropping `dropped` digits.
 
     `size` is `count` units of its last digit; `dropped` is the number of digits to drop.
     """

@@ -92,7 +92,7 @@ def _coordinates(segments: pa.Array) -> Iterator[tuple[float, float, float, floa
 
 
 def _constant_argument(call: Call, position: int) -> int | None:
-    """The value of a constant integer argument, such as the tick length; None for NULL, PlanError if not constant."""
+    """The value of the constant integer argument at index `position`; None for NULL, PlanError if not constant."""
     argument = call.arguments[position]
     if not isinstance(argument, Constant):
         raise PlanError(f"the measure of {call.function.name} is no constant")
@@ -100,7 +100,7 @@ def _constant_argument(call: Call, position: int) -> int | None:
 
 
 def _micrometres_between(call: Call, arguments: list[Column], first: int, second: int, unit: int) -> Column:
-    """Return the distance in micrometres of the points in arguments `first` and `second`; `unit` 0: ellipsoid.
+    """The distance in micrometres of arguments `first` and `second` (points); `unit`: micrometres per unit, 0: globe.
 
     `first` and `second` are the numbers of the arguments.
     """
@@ -117,7 +117,7 @@ def _micrometres_between(call: Call, arguments: list[Column], first: int, second
 
 
 def _point(call: Call, arguments: list[Column]) -> Column:
-    """Compute POINT; NULL if a coordinate is NULL or, with the unit 0 (degrees), out of range."""
+    """Compute POINT(x), POINT(x, y) or POINT(x, y, unit); NULL if a part is NULL or, with the unit 0, off the globe."""
     if len(arguments) == 1:
         return bind_once(call.arguments, arguments, lambda x: make_point(x, F.lit(0.0)))
     if len(arguments) == 3 and _constant_argument(call, 2) == 0:
@@ -221,7 +221,7 @@ def _coordinate_pair(point: Column) -> Column:
 
 
 def _coordinate_text(number: Column) -> Column:
-    """Format a coordinate without exponent, and without decimal point if it is an integer."""
+    """Format a coordinate; an integer has no decimal point. Only values beyond 1e-21 and 1e38 have an exponent."""
     size, text = F.abs(number), (number + 0.0).cast("string")
 
     def as_decimal(digits: int, scale: int) -> Column:

@@ -119,13 +119,13 @@ class Sql:
         """Build the SQL expression that tests whether this value lies between two bounds, both inclusive."""
         return (self >= low) & (self <= high)
 
-    def cast(self, kind: str) -> Sql:
+    def cast(self, sql_type: str) -> Sql:
         """Build a CAST of this expression to a Spark SQL type, such as `bigint`."""
-        return Sql(f"CAST({self.text} AS {kind})")
+        return Sql(f"CAST({self.text} AS {sql_type})")
 
-    def try_cast(self, kind: str) -> Sql:
+    def try_cast(self, sql_type: str) -> Sql:
         """Build a TRY_CAST of this expression to a Spark SQL type; the result is NULL if the cast fails."""
-        return Sql(f"TRY_CAST({self.text} AS {kind})")
+        return Sql(f"TRY_CAST({self.text} AS {sql_type})")
 
     def alias(self, name: str) -> Sql:
         """Return the same expression with a field name, for use in a struct."""
@@ -247,7 +247,7 @@ def let_interpreted(columns: list[Sql], body: Callable[..., Sql]) -> Sql:
 def _let(
     columns: Sequence[Sql], body: Callable[..., Sql], map_array: Callable[[Sql, Callable[[Sql], Sql]], Sql]
 ) -> Sql:
-    """Bind `columns` as parameters of `body`: `map_array` maps `body` over an array of one struct of them."""
+    """Apply `body` to lambda variables for `columns`; `map_array`: the array function that binds them (transform)."""
     fields = [column.alias(f"v{n}") for n, column in enumerate(columns)]
     return F.get(
         map_array(F.array(F.struct(*fields)), lambda values: body(*(values[field.name] for field in fields))), 0

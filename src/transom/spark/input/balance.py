@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from transom.model.balance import Balance
 from transom.model.reject_reason import RejectReason
 
-CountRead: TypeAlias = Callable[[DataFrame, Column], DataFrame]
+RowCounter: TypeAlias = Callable[[DataFrame, Column], DataFrame]
 """Adds the `read` count to a scan: takes the frame and the number of source rows in each of its rows."""
 
 _NUMBERS = count()
@@ -66,12 +66,12 @@ class RowCounts:
         return next(_NUMBERS)
 
     def observe(self, frame: DataFrame, metric: Metric, *counts: Column) -> DataFrame:
-        """Return the frame with a Spark metric of `counts`; record under its new name what the metric counts."""
+        """Return the frame with a new Spark metric that computes `counts`; record its meaning `metric` by its name."""
         name = f"transom_{metric.source}_{metric.point.value}_{next(_NUMBERS)}"
         self.metrics[name] = metric
         return frame.observe(name, *counts)
 
-    def scan(self, source: str) -> CountRead:
+    def scan(self, source: str) -> RowCounter:
         """Return a function (frame, rows) that lets a frame report the sum of column `rows` as read from `source`.
 
         It takes a frame, and a column with the number of source rows in each of its rows.
@@ -79,7 +79,7 @@ class RowCounts:
         return lambda frame, rows: self.observe(frame, Metric(source, CountingPoint.SCAN), F.sum(rows).alias("read"))
 
     def balances(self, observed: Mapping[str, Any]) -> dict[str, list[Balance]]:
-        """Return a micro-batch's row counts (read, used, late, rejected, outside the run) by source, one per reader.
+        """Return row counts (read, used, late, rejected, outside) by source, one per reader, from a batch's metrics.
 
         Sources that the micro-batch does not read have no metrics, and are left out.
         """

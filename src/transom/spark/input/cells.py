@@ -36,7 +36,7 @@ class Cell:
 
 
 def tick_cell(raw: Column, forms: Mapping[str, Column], raw_type: T.DataType, calendar: Calendar) -> Column:
-    """Convert a raw field of a file (integer, text or timestamp) to a tick number; NULL if it is invalid.
+    """Convert a raw file field to a tick number, from its `forms` by type (`cell_forms`); NULL if it is invalid.
 
     `forms` are the columns of `cell_forms`.
     """
@@ -64,7 +64,7 @@ def tick_text(text: Column) -> Column:
 
 
 def typed_cell(raw: Column, forms: Mapping[str, Column], kind: Type, raw_type: T.DataType) -> Cell:
-    """Convert a file's field to type `kind`, from `forms`, its columns by type such as `long`; NULL if invalid.
+    """Convert a raw file field to `kind`, from its `forms` by type (`cell_forms`); the value is NULL if invalid.
 
     `forms` are the columns of `cell_forms`, `raw_type` is the field's Spark type.
     """
@@ -77,15 +77,15 @@ def typed_cell(raw: Column, forms: Mapping[str, Column], kind: Type, raw_type: T
     return Cell(F.coalesce(*candidates, F.lit(None).cast(spark_type(kind))), present, cell_text(raw, raw_type))
 
 
-def text_cell(raw: Column, kind: Type, decimal: str = ".") -> Cell:
-    """Convert one field of a CSV row to a value of type `kind`, exactly as the Python reader's `read_cell` does.
+def text_cell(raw: Column, kind: Type, decimal_point: str = ".") -> Cell:
+    """Convert a CSV field to type `kind`, exactly as `read_cell` does in Python; `decimal_point` may be a comma.
 
-    With the `decimal` mark `,`, a number with a point is invalid.
+    With the `decimal_point` mark `,`, a number with a point is invalid.
     """
     present, text = raw.isNotNull(), raw
     if kind in (Type.FLOAT, Type.DECIMAL):
         present = present & ~_is_nan_text(raw)
-    if decimal == "," and kind in (Type.FLOAT, Type.DECIMAL, Type.INTEGER, Type.TIME):
+    if decimal_point == "," and kind in (Type.FLOAT, Type.DECIMAL, Type.INTEGER, Type.TIME):
         text = F.when(~F.contains(raw, F.lit(".")), F.translate(raw, ",", "."))
     if kind in (Type.INTEGER, Type.TIME):
         text = F.regexp_replace(text, _WHOLE_FLOAT, "$1")

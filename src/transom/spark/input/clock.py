@@ -72,43 +72,47 @@ class ClockRange(TickRange):
 def ticks(
     spark: SparkSession,
     *,
-    first: int,
+    first_tick: int,
     periods: tuple[int, ...],
     until: int | None,
     live: bool,
     calendar: Calendar,
-    kernel: bool = False,
-    commits: Path | None = None,
+    use_kernel: bool = False,
+    commit_log: Path | None = None,
 ) -> DataFrame:
-    """Build a DataFrame, streaming if `live`, of the ticks from `first` to `until` that are multiples of a period.
+    """Build a frame of all multiples of `periods` from `first_tick` to `until`; `live`: a stream, maybe without end.
 
-    Without periods it is `first` alone. Without `until` a live frame follows the wall clock and holds only ticks that
-    are over. With `commits`, the folder of the query's commit log, a tick also waits until the watermark closes it. In
-    a live frame `is_heartbeat` is true in rows that only move the watermark: `until + 1`, or the last tick that is
-    over. Filter these rows out above the watermark. Raises UsageError for a batch without `until`.
+    Without periods it is `first_tick` alone. Without `until` a live frame follows the wall clock and holds only ticks
+    that are over. With `commit_log`, the folder of the query's commit log, a tick also waits until the watermark closes
+    it. In a live frame `is_heartbeat` is true in rows that only move the watermark: `until + 1`, or the last tick that
+    is over. Filter these rows out above the watermark. Raises UsageError for a batch without `until`.
     """
     if live:
-        log = str(commits) if commits is not None and (kernel or SUPPORTED) else None
-        return _load_clock(spark, _clock_setting(first, tuple(sorted(set(periods))), until, calendar, log=log), kernel)
+        log = str(commit_log) if commit_log is not None and (use_kernel or SUPPORTED) else None
+        return _load_clock(
+            spark, _clock_setting(first_tick, tuple(sorted(set(periods))), until, calendar, commit_log=log), use_kernel
+        )
     if until is None:
         raise UsageError("a batch over the clock has no end", hint="say until which tick, with until=600")
     if not periods:
-        return spark.range(first, min(first, until) + 1).select(F.col("id").alias(TICK_NUMBER))
-    ranges = [spark.range(-(-first // period) * period, until + 1, period) for period in _independent_periods(periods)]
+        return spark.range(first_tick, min(first_tick, until) + 1).select(F.col("id").alias(TICK_NUMBER))
+    ranges = [
+        spark.range(-(-first_tick // period) * period, until + 1, period) for period in _independent_periods(periods)
+    ]
     united = reduce(DataFrame.union, ranges)
     return (united.distinct() if len(ranges) > 1 else united).select(F.col("id").alias(TICK_NUMBER))
 
 
 def heartbeats(
-    spark: SparkSession, *, behind: int, calendar: Calendar, live: bool, first: int, kernel: bool = False
+    spark: SparkSession, *, lag_ticks: int, calendar: Calendar, live: bool, first_tick: int, use_kernel: bool = False
 ) -> DataFrame:
-    """Build a stream of heartbeats: rows that only move the watermark, to the last ended tick minus `behind`.
+    """Build a stream of rows that only move the watermark, to `lag_ticks` before now; empty unless `live`.
 
-    There are none before `first`, and none if not live.
+    There are none before `first_tick`, and none if not live.
     """
     if not live:
         return spark.range(0).select(F.col("id").alias(TICK_NUMBER))
-    return _load_clock(spark, _clock_setting(first, (1,), None, calendar, behind), kernel)
+    return _load_clock(spark, _clock_setting(first_tick, (1,), None, calendar, lag_ticks), use_kernel)
 
 
 def last_completed_tick(calendar: Calendar, now: datetime | None = None) -> int:
@@ -146,26 +150,27 @@ def _independent_periods(periods: Sequence[int]) -> list[int]:
 
 
 def _clock_setting(
-    first: int,
+    first_tick: int,
     periods: tuple[int, ...],
     until: int | None,
     calendar: Calendar,
-    behind: int | None = None,
-    log: str | None = None,
+    lag_ticks: int | None = None,
+    commit_log: str | None = None,
 ) -> _ClockSetting:
-    """Return clock settings: multiples of `periods` up to `until` (None: endless), as heartbeats if `behind`.
+    """Return a clock's settings: multiples of `periods` or, unless `lag_ticks` is None, heartbeats with this lag.
 
     JSON can represent all settings.
 
-    With `behind`, the clock emits heartbeats, that many ticks ago. `log` is the folder of the query's commit log.
+    With `lag_ticks`, the clock emits heartbeats, that many ticks ago. `commit_log` is the folder of the query's commit
+    log.
     """
-    return _ClockSetting(first, periods, until, calendar.length, calendar.epoch.isoformat(), behind, log)
+    return _ClockSetting(first_tick, periods, until, calendar.length, calendar.epoch.isoformat(), lag_ticks, commit_log)
 
 
-def _load_clock(spark: SparkSession, setting: _ClockSetting, kernel: bool) -> DataFrame:
+def _load_clock(spark: SparkSession, setting: _ClockSetting, use_kernel: bool) -> DataFrame:
     """Load a clock as a streaming DataFrame of ticks, from the Java kernel or from the Python data source."""
     setting_json = json.dumps({name: getattr(setting, name) for name in _ClockSetting.__slots__})
-    if kernel:
+    if use_kernel:
         return kernel_clock(spark, setting_json)
     register(spark, ClockSource)
     return spark.readStream.format(_NAME).option("setting", setting_json).load()
@@ -200,7 +205,7 @@ class CommittedWatermark:
         self._closed: int | None = None
 
     def closed(self, *, has_committed: bool) -> int | None:
-        """Return the last tick the committed watermark closes; if no commit, None (error if `has_committed`).
+        """Return the last tick that the committed watermark closes; without commits None (error if `has_committed`).
 
         Raises RuntimeError if there is no commit although the query `has_committed` a micro-batch.
         """

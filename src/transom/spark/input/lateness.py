@@ -51,10 +51,10 @@ class Lateness:
         return F.arrow_udf(_closed_function(offsets, self.calendar), "boolean").asNondeterministic()(tick)
 
 
-def _closed_function(offsets: str, calendar: Calendar) -> Any:
+def _closed_function(offset_log: str, calendar: Calendar) -> Any:
     """Return a function from Arrow arrays of ticks to whether the watermark had closed each at batch start.
 
-    `offsets` is the folder of Spark's offset log.
+    `offset_log` is the folder of Spark's offset log.
     """
 
     def closed(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
@@ -62,7 +62,7 @@ def _closed_function(offsets: str, calendar: Calendar) -> Any:
         last: int | None = None
         for ticks in batches:
             if last is None and len(ticks):
-                last = closed_tick(Path(offsets) / task_property(BATCH_ID), calendar)
+                last = closed_tick(Path(offset_log) / task_property(BATCH_ID), calendar)
             yield pc.fill_null(pc.less_equal(ticks, BEFORE_ALL_TICKS if last is None else last), False)
 
     return closed
@@ -76,23 +76,23 @@ def closed_tick(log: Path, calendar: Calendar) -> int:
     return TickTime(calendar).last_closed_tick(batch_times(log)[1])
 
 
-def late_mask(ticks: pa.Array, latest: int, lateness: int, closed: int) -> tuple[pa.Array, int]:
-    """Return a mask, true for late ticks (up to `closed`, or too far behind), and the latest tick so far.
+def late_mask(ticks: pa.Array, latest_tick: int, lateness_ticks: int, last_closed: int) -> tuple[pa.Array, int]:
+    """Return a mask of late ticks (closed, or over `lateness_ticks` behind the latest), and the new latest tick.
 
-    A row is late if it is more than `lateness` ticks behind `latest` or an earlier row, or if its tick is at most
-    `closed`.
+    A row is late if it is more than `lateness_ticks` ticks behind `latest_tick` or an earlier row, or if its tick is at
+    most `last_closed`.
     """
     filled = pc.fill_null(ticks, BEFORE_ALL_TICKS)
-    latest_so_far = pc.cumulative_max(filled, start=latest)
-    least = pc.max_element_wise(pc.subtract(latest_so_far, lateness), closed + 1)
+    latest_so_far = pc.cumulative_max(filled, start=latest_tick)
+    least = pc.max_element_wise(pc.subtract(latest_so_far, lateness_ticks), last_closed + 1)
     return pc.and_(pc.is_valid(ticks), pc.less(filled, least)), latest_so_far[-1].as_py() if len(
         latest_so_far
-    ) else latest
+    ) else latest_tick
 
 
-def ahead_mask(ticks: pa.Array, present: int, most: int) -> pa.Array:
-    """Return a mask of the rows that are more than `most` ticks after tick `present`; false for NULL ticks."""
-    return pc.fill_null(pc.greater(ticks, present + most), False)
+def ahead_mask(ticks: pa.Array, present_tick: int, max_ahead: int) -> pa.Array:
+    """Return the mask of the ticks more than `max_ahead` after `present_tick`; false for NULL ticks."""
+    return pc.fill_null(pc.greater(ticks, present_tick + max_ahead), False)
 
 
 def task_property(name: str) -> str:

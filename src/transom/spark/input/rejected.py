@@ -93,7 +93,7 @@ class RejectedRows:
         return {extent: balance for extent, balance in most.items() if balance is None or balance.rejected}
 
     def observe(self, frame: DataFrame, extent: str, number: int) -> DataFrame:
-        """Add metrics of the rows that a speed limit accepts and rejects; `number` makes the metric's name unique.
+        """Observe how many rows a speed limit accepts and rejects in a source; `number` makes metric names unique.
 
         `number` makes the name of the metrics unique.
         """

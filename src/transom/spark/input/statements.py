@@ -59,7 +59,7 @@ def explode_statements(extent: Extent, frame: DataFrame) -> DataFrame:
 
 
 def _explode_messages(frame: DataFrame, reason: Sequence[str]) -> DataFrame:
-    """Expand messages to a row per statement; a rejected one stays a row, with its reject reason (column `reason`).
+    """Expand messages to a row per statement; a rejected one stays a row; `reason`: name of the reason column, if any.
 
     `reason` names the column of reject reasons, if there is one.
 

@@ -83,7 +83,7 @@ def table_frame(extent: Extent, frame: DataFrame, calendar: Calendar) -> DataFra
 
 
 def with_order(frame: DataFrame, extent: Extent) -> DataFrame:
-    """Add the column `row_order`, which sorts the rows of each tick.
+    """Add the column `row_order`, which sorts the rows of each tick: by site or declared order, then by all values.
 
     Rows of a sensed extent are sorted by site, others by the declared order or as read, and then by all values.
     """
@@ -121,7 +121,7 @@ def position_of(extent: Extent, frame: DataFrame) -> Column | None:
 
 
 def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> str | None:
-    """Choose the time column: the declared one, `tick`, or the only timestamp that is no attribute.
+    """Choose the time column: declared, `tick`, or the only timestamp left; else None, or UsageError if `required`.
 
     Without such a column, raises UsageError if `required`, otherwise returns None.
     """
@@ -138,7 +138,7 @@ def _time_column(extent: Extent, frame: DataFrame, *, required: bool = True) -> 
 
 
 def _tick_column(frame: DataFrame, name: str | None, calendar: Calendar) -> Column:
-    """Read the tick from the time column `name`, an integer or a timestamp; raise UsageError for other types (E2)."""
+    """Read the tick from the time column `name` (never None), an integer or timestamp; UsageError for others (E2)."""
     assert name is not None  # noqa: S101 - the caller looked for it
     column, kind = F.col(quoted(name)), frame.schema[name].dataType.typeName()
     if kind in _INTEGER_TYPES:

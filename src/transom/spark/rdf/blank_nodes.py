@@ -29,12 +29,12 @@ def solution_text(columns: Mapping[str, Column]) -> Column:
     return F.concat(F.lit("{"), F.concat_ws(", ", *bindings), F.lit("}"))
 
 
-def new_blank_node(owner: Column, origin: Column) -> Column:
-    """Create a blank node; its label hashes `owner` (a solution) and `origin` (a call or template node).
+def new_blank_node(owner_text: Column, origin: Column) -> Column:
+    """Create a blank node, labelled by a hash of the owning solution's text and of the call or template node.
 
-    `owner` is a solution and its copy number, `origin` tells which call or template node creates the blank node.
+    `owner_text` is a solution and its copy number, `origin` tells which call or template node creates the blank node.
     """
-    digest = F.sha2(F.concat(owner, F.lit(" "), origin), 256)
+    digest = F.sha2(F.concat(owner_text, F.lit(" "), origin), 256)
     return F.concat(F.lit("_:n"), F.substring(digest, 1, 20))
 
 
@@ -50,7 +50,7 @@ def replace_bnode_calls(
     bound_variable: str,
     lower_argument: LowerExpression,
 ) -> tuple[Expression, Mapping[str, Column]]:
-    """Replace BNODE() calls by variables; return the new expression, and `columns` extended by their blank nodes.
+    """Replace BNODE() calls by variables; return the expression, and `columns` with blank nodes unique per `owner`.
 
     The label of a blank node depends on `owner` (None: the solution itself), and on the argument of the call or,
     without one, on `bound_variable`.

@@ -84,19 +84,21 @@ def _term_text(value: Sql, kind: Type) -> Sql:
     """Write the N-Triples text of the RDF term for a value of type `kind`; raise PlanError for points and lines."""
     match kind:
         case Type.INTEGER | Type.TIME:
-            return spelling.literal_term(value.cast("string"), datatype_suffix(INTEGER), escape=False)
+            return spelling.literal_term(value.cast("string"), datatype_suffix(INTEGER), needs_escape=False)
         case Type.FLOAT:
-            return numerals.number_term(value_struct(ValueClass.NUMBER, k=int(NumericKind.DOUBLE), f=value))
+            return numerals.number_term(
+                value_struct(ValueClass.NUMBER, kind=int(NumericKind.DOUBLE), float_number=value)
+            )
         case Type.DECIMAL:
             # unlike cast, try_cast writes 0.0000001 without an exponent in every mode
             figures = S.regexp_replace(value.try_cast("string"), S.lit(r"\.?0+\z"), S.lit(""))
-            return spelling.literal_term(figures, datatype_suffix(DECIMAL), escape=False)
+            return spelling.literal_term(figures, datatype_suffix(DECIMAL), needs_escape=False)
         case Type.STRING:
             return spelling.literal_term(value)
         case Type.BOOLEAN:
             return spelling.boolean_term(value)
         case Type.TIMESTAMP:
-            return spelling.literal_term(_instant_text(value), datatype_suffix(DATE_TIME), escape=False)
+            return spelling.literal_term(_instant_text(value), datatype_suffix(DATE_TIME), needs_escape=False)
         case Type.TERM:
             return value
         case Type.POINT | Type.LINE | Type.NULL:

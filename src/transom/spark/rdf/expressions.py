@@ -27,15 +27,15 @@ from transom.spark.rdf.terms.shapes import ShapedTerm, TermShape, bind_once, con
 
 
 def lower_to_column(
-    expression: Expression, columns: Mapping[str, Column], *, owner: Column | None = None, bound_variable: str = ""
+    expression: Expression, columns: Mapping[str, Column], *, owner_text: Column | None = None, bound_variable: str = ""
 ) -> Column:
-    """Translate an expression over RDF terms to a Spark column of N-Triples text or booleans.
+    """Translate an expression to N-Triples text or a boolean; `owner_text`, `bound_variable` label new blank nodes.
 
-    `columns` is the solution, which owns new blank nodes. If another solution owns them, `owner` is its text and copy
-    number. `bound_variable` is the variable that the expression defines.
+    `columns` is the solution, which owns new blank nodes. If another solution owns them, `owner_text` is its text and
+    copy number. `bound_variable` is the variable that the expression defines.
     """
     inputs = SqlInputs()
-    expression, columns = replace_bnode_calls(expression, columns, owner, bound_variable, lower_to_column)
+    expression, columns = replace_bnode_calls(expression, columns, owner_text, bound_variable, lower_to_column)
     lowered = lower(expression, columns, inputs)
     return inputs.column(lowered.term() if expression.type is Type.TERM else lowered.truth())
 

@@ -83,7 +83,7 @@ def _match_constant_predicates(node: MessageStarMatch, frame: DataFrame) -> Data
 def _match_patterns(
     node: MessageStarMatch, message: Column, branches: Sequence[PatternBranch], bound: BoundVariables
 ) -> Column:
-    """Return the array of a message's solutions of triple patterns (`branches`); `bound`: variables so far."""
+    """Return the array of a message's solutions of the patterns `branches`; `bound`: variables of earlier patterns."""
     if not branches:
         return F.array(_solution_struct(node, bound))
     branch, *later_branches = branches

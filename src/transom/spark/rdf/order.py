@@ -5,8 +5,17 @@ from __future__ import annotations
 from transom.model.rdf.values import NumericKind
 from transom.spark.expressions.sql import F, Sql, let, let_interpreted
 from transom.spark.rdf.terms import arithmetic as numbers
-from transom.spark.rdf.terms.spelling import datatype_term, iri_text, is_iri, lexical, literal_suffix
-from transom.spark.rdf.terms.values import EXACT, UNIT, ValueClass, exact, term_value
+from transom.spark.rdf.terms.spelling import TermText, datatype_term, iri_text, is_iri, lexical, literal_suffix
+from transom.spark.rdf.terms.values import (
+    EXACT,
+    UNIT,
+    NumberStruct,
+    ScaledDecimal,
+    ValueClass,
+    ValueStruct,
+    exact,
+    term_value,
+)
 
 _BITS = 54
 """Binary places after the leading bit that make every float an integer when shifted, with one to spare."""
@@ -17,7 +26,7 @@ _TINY = 2.0**-60
 """A bound below 10^-18: smaller values have no digit in 18 decimal places."""
 
 
-def sort_key(term: Sql) -> Sql:
+def sort_key(term: TermText) -> Sql:
     """Build a struct that sorts terms as ORDER BY does: unbound, blank nodes, IRIs, then literals by value.
 
     Terms are N-Triples texts.
@@ -25,7 +34,7 @@ def sort_key(term: Sql) -> Sql:
     return F.when(term.isNotNull(), let_interpreted([term, term_value(term)], _sort_key))
 
 
-def _sort_key(term: Sql, value: Sql) -> Sql:
+def _sort_key(term: TermText, value: ValueStruct) -> Sql:
     """Build a struct that sorts a term as ORDER BY does, from its N-Triples text and its parsed value."""
 
     def is_class(*classes: ValueClass) -> Sql:
@@ -68,7 +77,7 @@ def _sort_key(term: Sql, value: Sql) -> Sql:
 
 
 def _key_struct(integer: Sql, fraction: Sql | None = None, has_more: Sql | None = None) -> Sql:
-    """Build a struct that sorts a number: its integer part, 18 decimal places, and whether more places follow.
+    """Build a struct that sorts numbers: integer part, 18 decimal places, 1 if more follow (else 0); None means 0.
 
     Without `fraction` and `has_more`, the number is an integer.
     """
@@ -79,14 +88,14 @@ def _key_struct(integer: Sql, fraction: Sql | None = None, has_more: Sql | None 
     )
 
 
-def _exact_key(value: Sql) -> Sql:
+def _exact_key(value: NumberStruct) -> Sql:
     """Build a struct that orders numbers equal as floats: integer part, 18 decimal places, whether more follow.
 
     All three have its sign. The key orders numbers that are equal as floats, which keep only 53 bits.
     """
     unit = exact(UNIT)
 
-    def decimal_key(units: Sql) -> Sql:
+    def decimal_key(units: ScaledDecimal) -> Sql:
         """Build the sort key struct of a decimal from `units`, its value as an integer in units of 10^-18."""
         return let([F.try_mod(units, unit)], lambda rest: _key_struct(F.try_divide(units - rest, unit), rest))
 

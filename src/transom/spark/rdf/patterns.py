@@ -46,7 +46,7 @@ def inline_values(node: ValuesExec, run: LoweringContext) -> DataFrame:
 
 
 def _constant_rows(run: LoweringContext, rows: list[tuple[str | None, ...]], width: int) -> DataFrame:
-    """Build a frame of constant rows of `width` terms without running a Spark job; None means unbound."""
+    """Build a frame of constant rows of `width` terms (None: unbound) without running a Spark job."""
     struct_type = ", ".join(["_: int", *(f"c{n}: string" for n in range(width))])
     cells = [F.struct(F.lit(0).alias("_"), *_constant_cells(row)) for row in rows]
     row_array = F.array(*cells) if cells else F.array().cast(f"array<struct<{struct_type}>>")
@@ -168,7 +168,7 @@ def _branch_condition(branch: PatternBranch) -> Column:
 
 
 def _branch_match(branch: PatternBranch, side: int, width: int) -> Column:
-    """Match a statement; return a struct of the pattern's number `side` and `width` terms, NULL if no match.
+    """Return a struct of the pattern's number `side` and the matched terms, padded to `width`; NULL if no match.
 
     The struct has `side`, the number, and `width` terms.
     """

@@ -35,7 +35,7 @@ def bind_blank_nodes(node: BindBlankNodes, frame: DataFrame, run: LoweringContex
     frame = number_copies(frame, node.input.schema, run)
     owner = _blank_node_owner({name: columns[name] for name in node.owner})
     bound = expressions.lower_to_column(
-        node.item.expression, columns, owner=owner, bound_variable=node.item.attribute.name
+        node.item.expression, columns, owner_text=owner, bound_variable=node.item.attribute.name
     )
     names = value_names(node.input.schema)
     return frame.select(*carried_term_columns(frame), *names, bound.alias(f"c{len(names)}"))
@@ -112,19 +112,19 @@ def number_copies(frame: DataFrame, schema: Schema, run: LoweringContext) -> Dat
     input_rows = machine_input(frame, run, values=cells, count=F.col(COUNT), group_by=cells)
     specification = json.dumps({"machine": "matches", "emit": "numbered", "padding": 0})
     out = [*((f"c{n}", a.type) for n, a in enumerate(schema)), (COPY_NUMBER, Type.INTEGER)]
-    emitted = run_machine([input_rows], specification, run, widths=[len(cells)], out=out)
+    emitted = run_machine([input_rows], specification, run, values_per_side=[len(cells)], output_columns=out)
     return emitted.select(
         *carried_columns(emitted), F.col(COUNT).cast("int").alias(COUNT), *value_names(schema), COPY_NUMBER
     )
 
 
-def _template_term(term: TermPattern, columns: Mapping[str, Column], owner: Column) -> Column:
-    """Build a CONSTRUCT template's term: a variable's value, a constant, or a blank node unique per `owner` value."""
+def _template_term(term: TermPattern, columns: Mapping[str, Column], owner_text: Column) -> Column:
+    """Build a CONSTRUCT template's term: a variable's value, a constant, or a blank node per `owner_text`."""
     match term:
         case expression.Column(name=name):
             return columns.get(name, F.lit(None).cast("string"))
         case BlankNode(label=label):
-            return new_blank_node(owner, F.lit(label))
+            return new_blank_node(owner_text, F.lit(label))
         case _:
             return F.lit(term_text(term))
 
@@ -144,5 +144,5 @@ def distinct(node: Distinct, frame: DataFrame, run: LoweringContext) -> DataFram
     solution = value_columns(node.schema)
     input_rows = machine_input(frame, run, values=solution, count=F.col(COUNT), group_by=solution)
     specification = json.dumps({"machine": "matches", "emit": "distinct", "padding": 0})
-    emitted = run_machine([input_rows], specification, run, widths=[len(cells)], out=node.schema)
+    emitted = run_machine([input_rows], specification, run, values_per_side=[len(cells)], output_columns=node.schema)
     return emitted.select(*carried_columns(emitted), F.col(COUNT).cast("int").alias(COUNT), *cells)

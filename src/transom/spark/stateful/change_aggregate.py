@@ -39,19 +39,19 @@ _SOLUTION = "*"
 
 
 def change_aggregate(
-    node: ChangeAggregate, frame: DataFrame, start: DataFrame | None, run: LoweringContext
+    node: ChangeAggregate, frame: DataFrame, group_start: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Aggregate changes per group, and emit changes of the results; a total exists from ticks of `start` on.
+    """Aggregate changes per group, and emit result changes; without keys, the group exists from `group_start` on.
 
-    From the ticks of `start` on, the group of all rows exists; without it, from the first row on.
+    From the ticks of `group_start` on, the group of all rows exists; without it, from the first row on.
     """
     if node.form is Form.TABLE:
-        frame, start = _at_start(frame, run), None if start is None else _at_start(start, run)
+        frame, group_start = _at_start(frame, run), None if group_start is None else _at_start(group_start, run)
     has_markers = IS_ROW in frame.columns
     arguments = list(dict.fromkeys(a for a in map(_argument, node.aggregates) if a is not None))
     rows = _compute_arguments(node, arguments, frame, run)
-    if start is not None:
-        rows = _with_start(rows, start)
+    if group_start is not None:
+        rows = _with_start(rows, group_start)
     keys = [F.col(f"key{n}") for n in range(len(node.keys))]
     cells, positions = list(keys), {}
     for n, argument in enumerate(arguments):
@@ -60,7 +60,9 @@ def change_aggregate(
     specs = tuple(_aggregate_spec(aggregate, positions.get(_argument(aggregate))) for aggregate in node.aggregates)
     input_rows = machine_input(rows, run, values=cells, count=F.col(COUNT), group_by=keys)
     specification = GroupSpec(len(keys), specs, is_global=not node.keys).to_json()
-    emitted = run_machine([input_rows], specification, run, widths=[len(cells)], out=_emitted_columns(node))
+    emitted = run_machine(
+        [input_rows], specification, run, values_per_side=[len(cells)], output_columns=_emitted_columns(node)
+    )
     carried = [F.col(TICK), *([F.col(IS_ROW)] if has_markers else []), F.col(COUNT).cast("int").alias(COUNT)]
     carried = [] if node.form is Form.TABLE else carried
     return (emitted if has_markers else emitted.where(IS_ROW)).select(*carried, *_results(node))
@@ -72,7 +74,7 @@ def _at_start(table: DataFrame, run: LoweringContext) -> DataFrame:
 
 
 def _argument(aggregate: Aggregate) -> object | None:
-    """The argument expression of an aggregate; None for COUNT(*), the mark `_SOLUTION` for COUNT(DISTINCT *)."""
+    """The argument expression of an aggregate; None for COUNT(*), the constant `_SOLUTION` for COUNT(DISTINCT *)."""
     if aggregate.argument is None and aggregate.distinct:
         return _SOLUTION
     return aggregate.argument
@@ -151,7 +153,7 @@ def _with_start(rows: DataFrame, start: DataFrame) -> DataFrame:
 
 
 def _aggregate_spec(aggregate: Aggregate, position: int | None) -> AggregateSpec:
-    """Specify an aggregate for the stateful machine; `position` is the index of its argument among the input values."""
+    """Specify an aggregate for the state machine; `position`: its argument's index in the input (None: COUNT(*))."""
     function = "concat" if aggregate.function is _CONCAT else aggregate.function.value.lower()
     if not _over_terms(aggregate):
         kind = Type.INTEGER if aggregate.argument is None else aggregate.argument.type
@@ -198,7 +200,7 @@ def _result_term(aggregate: Aggregate, name: str) -> Column:
         value = SqlInputs().name(F.col(name))
         is_count = aggregate.function is _COUNT
         return SqlInputs().column(
-            literal_term(value.cast("string"), datatype_suffix(INTEGER), escape=False)
+            literal_term(value.cast("string"), datatype_suffix(INTEGER), needs_escape=False)
             if is_count
             else literal_term(value)
         )
@@ -211,7 +213,9 @@ def _numeric_term(aggregate: Aggregate, name: str) -> Sql:
     AVG of no values is their sum.
     """
     kind, digits, floating = (SqlInputs().name(F.col(f"{name}_{part}")) for part in "knf")
-    total = S.when(kind.isNotNull(), value_struct(ValueClass.NUMBER, k=kind, n=digits.cast(EXACT), f=floating))
+    total = S.when(
+        kind.isNotNull(), value_struct(ValueClass.NUMBER, kind=kind, number=digits.cast(EXACT), float_number=floating)
+    )
     if aggregate.function is AggregateFunction.SUM:
         return let([total], _number_term_or_null)
     count = SqlInputs().name(F.col(f"{name}_count"))

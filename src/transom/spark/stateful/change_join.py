@@ -35,7 +35,7 @@ LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI, JoinType.MARK)
 
 
 def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Join changes in a stateful machine, and emit the changes of the result.
+    """Join changes in a state machine, and emit the result's changes; without `right`, `left` has all inputs' rows.
 
     `right` is None if `left` holds all inputs.
     """
@@ -65,34 +65,44 @@ def change_join(node: ChangeJoin, left: DataFrame, right: DataFrame | None, run:
 
 
 def _run_join_machine(
-    sides: Sequence[DataFrame], specification: str, run: LoweringContext, widths: Sequence[int], out: Sequence[Type]
+    sides: Sequence[DataFrame],
+    specification: str,
+    run: LoweringContext,
+    values_per_side: Sequence[int],
+    output_types: Sequence[Type],
 ) -> DataFrame:
-    """Run a join machine on `sides` of `widths` columns; return tick, `window`, `is_row`, `count` and the values.
+    """Run a join machine; return tick, `window` (0: a left row itself), `is_row`, `count` and the values of pairs.
 
-    `widths` are the numbers of values of the inputs. `window` is 0 for a left row itself, which is no pair.
+    `values_per_side` are the numbers of values of the inputs. `window` is 0 for a left row itself, which is no pair.
     """
-    cells = [(f"c{n}", kind) for n, kind in enumerate(out)]
-    emitted = run_machine(sides, specification, run, widths=widths, out=cells)
+    cells = [(f"c{n}", kind) for n, kind in enumerate(output_types)]
+    emitted = run_machine(sides, specification, run, values_per_side=values_per_side, output_columns=cells)
     return emitted.select(TICK, WINDOW, IS_ROW, F.col(COUNT).cast("int").alias(COUNT), *(name for name, _ in cells))
 
 
 def _count_matches(
-    node: ChangeJoin, pairs: DataFrame, widths: Sequence[int], kinds: Sequence[Type], run: LoweringContext
+    node: ChangeJoin,
+    pairs: DataFrame,
+    values_per_side: Sequence[int],
+    value_types: Sequence[Type],
+    run: LoweringContext,
 ) -> DataFrame:
     """Finish a LEFT, SEMI, ANTI or MARK join: a second state machine counts the `pairs` of each left row.
 
-    `widths` and `kinds` are the numbers and the types of the inputs' values.
+    `values_per_side` and `value_types` are the numbers and the types of the inputs' values.
     """
     left_values = machine_columns(pairs, value_names(node.sides[0]))
     with_pairs = node.join_type is JoinType.LEFT
-    cells = machine_columns(pairs, [f"c{n}" for n in range(sum(widths))]) if with_pairs else left_values
+    cells = machine_columns(pairs, [f"c{n}" for n in range(sum(values_per_side))]) if with_pairs else left_values
     rows = pairs.withColumnsRenamed({WINDOW: SIDE}).withColumn(WINDOW, F.lit(1))
     input_rows = machine_input(rows, run, values=cells, side=F.col(SIDE), count=F.col(COUNT), group_by=left_values)
-    padding = sum(widths[1:]) if with_pairs else 0
+    padding = sum(values_per_side[1:]) if with_pairs else 0
     emit = EMIT[node.join_type]
     specification = json.dumps({"machine": "matches", "emit": emit, "padding": padding})
-    out = [*kinds[: widths[0] + padding], *([Type.BOOLEAN] if emit == "mark" else [])]
-    return _run_join_machine([input_rows], specification, run, [widths[0], sum(widths) if with_pairs else 0], out)
+    out = [*value_types[: values_per_side[0] + padding], *([Type.BOOLEAN] if emit == "mark" else [])]
+    return _run_join_machine(
+        [input_rows], specification, run, [values_per_side[0], sum(values_per_side) if with_pairs else 0], out
+    )
 
 
 def _side_inputs(node: ChangeJoin, frames: Sequence[DataFrame], run: LoweringContext) -> list[DataFrame]:
@@ -125,7 +135,7 @@ def _keys(node: ChangeJoin, side: int, schema: Schema, run: LoweringContext) -> 
 def branch_input(
     node: ChangeJoin, frame: DataFrame, run: LoweringContext, key_order: Sequence[JoinKey] = (), first_side: int = 0
 ) -> DataFrame:
-    """Build a join machine's input from a frame of all patterns' solutions; column `side` is the pattern's number.
+    """Build a join machine's input from solutions of several patterns; column `side` says which one, from `first_side`.
 
     Pattern 0 is side `first_side` of the machine.
 

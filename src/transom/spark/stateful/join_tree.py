@@ -32,7 +32,9 @@ def join_tree(node: ChangeJoin, frames: Sequence[DataFrame], run: LoweringContex
     tree.add_join(node)
     inputs = list(_machine_inputs(node, node, iter(frames), run, 0))
     specification = json.dumps({"machine": "join tree", "sides": len(tree.sides), "joins": tree.entries()})
-    emitted = run_machine(inputs, specification, run, widths=list(map(len, tree.sides)), out=node.schema)
+    emitted = run_machine(
+        inputs, specification, run, values_per_side=list(map(len, tree.sides)), output_columns=node.schema
+    )
     return emitted.select(TICK, F.col(COUNT).cast("int").alias(COUNT), *value_names(node.schema))
 
 
@@ -44,7 +46,7 @@ class _Tree:
     joins: list[dict[str, Any]] = field(default_factory=list)
 
     def add_join(self, node: ChangeJoin) -> int:
-        """Append a join, with its inputs, to the tree; return its provisional number (-1, -2 and so on)."""
+        """Append a join and its inputs; return its provisional number (-1, -2, ...), until all inputs are known."""
         if node.right is None:
             inputs = [len(self.sides) + n for n in range(len(node.sides))]
             self.sides += node.sides
@@ -75,7 +77,7 @@ class _Tree:
 def _machine_inputs(
     top: ChangeJoin, node: ChangeJoin, frames: Iterator[DataFrame], run: LoweringContext, first_side: int
 ) -> Iterator[DataFrame]:
-    """Yield the input frames of one stateful operator that runs several joins, numbered from `first_side` on.
+    """Yield the operator inputs of `node`, which is `top` or fused with it; their side numbers begin at `first_side`.
 
     `top` is the join whose operator runs them all; their sides are numbered from `first_side` on.
     """

@@ -21,6 +21,8 @@ from transom.spark.stateful.runner import MachineShape
 
 JAR = "transom-kernel.jar"
 PACKAGE = "transom.kernel"
+KERNEL_CLOCK = f"{PACKAGE}.spark.ClockSource"
+"""The kernel's streaming source of ticks, as Spark names it."""
 VERSION = 3
 
 
@@ -57,7 +59,7 @@ def is_loaded(spark: SparkSession) -> bool:
 def load_clock(spark: SparkSession, setting: str) -> DataFrame:
     """Load a streaming DataFrame of ticks from the Java kernel's clock source; `setting` configures it in JSON."""
     kernel_package(spark)
-    return spark.readStream.format(f"{PACKAGE}.spark.ClockSource").option("setting", setting).load()
+    return spark.readStream.format(KERNEL_CLOCK).option("setting", setting).load()
 
 
 def run_in_kernel(
@@ -66,18 +68,18 @@ def run_in_kernel(
     calendar: Calendar,
     shape: MachineShape,
     *,
-    by: Sequence[str],
-    out: StructType,
+    group_columns: Sequence[str],
+    output_type: StructType,
     live: bool,
 ) -> DataFrame:
-    """Run a stateful machine, specified in JSON, in the Java kernel, one for each group of rows.
+    """Run a stateful machine (`specification` in JSON, sizes in `shape`) in the Java kernel, for each group of rows.
 
-    `shape` has its sizes, `by` the columns that identify a group, `out` the type of the result. It is a stream if
-    `live`.
+    `shape` has its sizes, `group_columns` the columns that identify a group, `output_type` the type of the result. It
+    is a stream if `live`.
     """
     spark = frame.sparkSession
     java = kernel_package(spark)
-    names, sizes = _java_array(spark, "java.lang.String", by), _java_array(spark, "int", shape.widths)
+    names, sizes = _java_array(spark, "java.lang.String", group_columns), _java_array(spark, "int", shape.widths)
     parameters = (
         TickTime(calendar).origin_micros,
         calendar.length,
@@ -87,7 +89,7 @@ def run_in_kernel(
         sizes,
         live,
     )
-    return DataFrame(java.Kernel.run(frame._jdf, specification, names, out.json(), *parameters), spark)
+    return DataFrame(java.Kernel.run(frame._jdf, specification, names, output_type.json(), *parameters), spark)
 
 
 def run_slide(
@@ -95,26 +97,26 @@ def run_slide(
     specification: str,
     calendar: Calendar,
     *,
-    by: Sequence[str],
-    out: StructType,
-    values: int,
+    group_columns: Sequence[str],
+    output_type: StructType,
+    argument_count: int,
     live: bool,
 ) -> DataFrame:
-    """Aggregate sliding windows per group (`by`) in the Java kernel to the fields `out`; `values`: argument count.
+    """Aggregate sliding windows, as the JSON `specification` says, in the Java kernel, for each group of rows.
 
-    `by` has the columns that identify a group, `out` the type of the result; `values` is the number of arguments. It is
-    a stream if `live`.
+    `group_columns` has the columns that identify a group, `output_type` the type of the result; `argument_count` is the
+    number of arguments. It is a stream if `live`.
     """
     spark = frame.sparkSession
     java = kernel_package(spark)
-    parameters = (TickTime(calendar).origin_micros, calendar.length, values, live)
-    names = _java_array(spark, "java.lang.String", by)
-    emitted = DataFrame(java.Kernel.slide(frame._jdf, specification, names, out.json(), *parameters), spark)
+    parameters = (TickTime(calendar).origin_micros, calendar.length, argument_count, live)
+    names = _java_array(spark, "java.lang.String", group_columns)
+    emitted = DataFrame(java.Kernel.slide(frame._jdf, specification, names, output_type.json(), *parameters), spark)
     return label_machine(emitted, specification) if live else emitted
 
 
 def decode_entries(spark: SparkSession, specification: str | None, state: Column) -> tuple[Column, Column]:
-    """Decode a stateful machine's saved bytes to two columns: its entries as JSON, and its number of rows.
+    """Decode state to two columns, JSON entries and row count; `specification`: of its machine, None for waiting rows.
 
     Without a specification, `state` holds the rows that wait for the machine.
     """
@@ -123,13 +125,13 @@ def decode_entries(spark: SparkSession, specification: str | None, state: Column
     return entries, Column(java.heldColumn(specification, state._jc))
 
 
-def is_closed(spark: SparkSession, tick: Column, offsets: str, calendar: Calendar) -> Column:
-    """Whether the watermark had closed a tick when its micro-batch began, from Spark's log folder `offsets`.
+def is_closed(spark: SparkSession, tick: Column, offset_log: str, calendar: Calendar) -> Column:
+    """Whether the watermark had closed a tick when its micro-batch began, from Spark's log folder `offset_log`.
 
-    `offsets` is the folder of Spark's offset log.
+    `offset_log` is the folder of Spark's offset log.
     """
     java = kernel_package(spark)
-    return Column(java.Kernel.isClosed(tick._jc, offsets, TickTime(calendar).origin_micros, calendar.length))
+    return Column(java.Kernel.isClosed(tick._jc, offset_log, TickTime(calendar).origin_micros, calendar.length))
 
 
 def kernel_package(spark: SparkSession) -> Any:

@@ -48,15 +48,15 @@ def keyed_window_aggregate(node: KeyedWindowAggregate, frame: DataFrame, run: Lo
         order=F.col(ORDER),
         pair_keys=key_columns,
         buckets=KEY_BUCKETS,
-        hash_on=key_columns,
+        bucket_by=key_columns,
     )
     emitted = run_machine(
         [input_rows],
         replace(node.spec, until=run.until).to_json(),
         run,
-        widths=[len(cells)],
-        out=_machine_output(node),
-        pair_keys=len(keys),
+        values_per_side=[len(cells)],
+        output_columns=_machine_output(node),
+        pair_key_count=len(keys),
         buckets=KEY_BUCKETS,
     )
     return _aggregate_rows(node, emitted)
@@ -90,7 +90,7 @@ def _aggregate_rows(node: KeyedWindowAggregate, emitted: DataFrame) -> DataFrame
 
 
 def _aggregate_value(aggregate: Aggregate | TrackAggregate, emitted: list[Column]) -> Column:
-    """Return an aggregate of a nonempty window as a column, from the columns `emitted` by the stateful machine."""
+    """An aggregate's value from its machine columns: the value, or path length in micrometres, first and last tick."""
     if isinstance(aggregate, Aggregate):
         return emitted[0]
     length = F.coalesce(emitted[0], F.lit(0))

@@ -28,7 +28,7 @@ KEY_BUCKETS = 512
 
 
 def keyed_window(node: KeyedWindow, frame: DataFrame, clock: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Build the windows of each key in a stateful machine, as rows or changes, with a marker per window.
+    """Build each key's windows in a state machine, as rows or changes; `clock` (if any) adds ticks without rows.
 
     `clock` adds ticks at which no row arrives.
     """
@@ -61,7 +61,7 @@ def keyed_window(node: KeyedWindow, frame: DataFrame, clock: DataFrame | None, r
 
 
 def speed_limit(node: SpeedLimitExec, frame: DataFrame, run: LoweringContext) -> DataFrame:
-    """Drop, and count, the rows whose position a moving object cannot have reached in time."""
+    """Drop, and count, rows whose position is too far from the key's last accepted row for the time between them."""
     out = Schema((*node.schema, Attribute("index", Type.INTEGER, ".")))
     last = f"c{len(node.schema)}"
     rows = frame.select(
@@ -83,32 +83,43 @@ def speed_limit(node: SpeedLimitExec, frame: DataFrame, run: LoweringContext) ->
 
 
 def _run_by_key(
-    rows: DataFrame, key: tuple[Attribute, ...], schema: Schema, out: Schema, specification: str, run: LoweringContext
+    rows: DataFrame,
+    key: tuple[Attribute, ...],
+    schema: Schema,
+    output_schema: Schema,
+    specification: str,
+    run: LoweringContext,
 ) -> DataFrame:
-    """Run a JSON-specified machine per key; return its rows: tick, key, window, `is_row`, `count`, values.
+    """Run the machine of a JSON `specification` per key; return tick, key, window, `is_row`, `count` and values.
 
-    `key` has attributes of `schema`; the values have the schema `out`.
+    `key` has attributes of `schema`; the values have the schema `output_schema`.
     """
     keys = [to_machine(F.col(f"c{schema.position(a)}"), a.type) for a in key]
     buckets = KEY_BUCKETS if keys else 1
-    cells = machine_columns(rows, value_names(out))
+    cells = machine_columns(rows, value_names(output_schema))
     input_rows = machine_input(
-        rows, run, values=cells, order=F.col(ORDER), pair_keys=keys, buckets=buckets, hash_on=keys
+        rows, run, values=cells, order=F.col(ORDER), pair_keys=keys, buckets=buckets, bucket_by=keys
     )
     key_schema = Schema(tuple(Attribute(f"k{n}", a.type, ".") for n, a in enumerate(key)))
     shared = json.dumps(json.loads(specification) | {"shared": True})
     emitted = run_machine(
-        [input_rows], shared, run, widths=[len(out)], out=key_schema + out, pair_keys=len(keys), buckets=buckets
+        [input_rows],
+        shared,
+        run,
+        values_per_side=[len(output_schema)],
+        output_columns=key_schema + output_schema,
+        pair_key_count=len(keys),
+        buckets=buckets,
     )
     key_struct = [F.struct(*(F.col(f"c{n}").alias(f"k{n}") for n in range(len(keys)))).alias(WINDOW_KEY)]
-    values = [F.col(f"c{len(keys) + n}").alias(f"c{n}") for n in range(len(out))]
+    values = [F.col(f"c{len(keys) + n}").alias(f"c{n}") for n in range(len(output_schema))]
     return emitted.select(*carried_columns(emitted, WINDOW, IS_ROW, COUNT), *(key_struct if keys else []), *values)
 
 
 def trajectory_aggregate(
     node: TrajectoryAggregate, frame: DataFrame, clock: DataFrame | None, run: LoweringContext
 ) -> DataFrame:
-    """Aggregate rows per window and group, including aggregates of tracks, such as the length of a path.
+    """Aggregate rows per window and group, also tracks (path length); `clock` (if any) adds empty windows.
 
     Ticks of `clock` add empty windows.
     """

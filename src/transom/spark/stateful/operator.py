@@ -39,14 +39,14 @@ def machine_input(
     group_by: Sequence[Column] = (),
     pair_keys: Sequence[Column] = (),
     buckets: int = 1,
-    hash_on: Sequence[Column] = (),
-    to_all: Column | None = None,
+    bucket_by: Sequence[Column] = (),
+    broadcast_if: Column | None = None,
 ) -> DataFrame:
-    """Build the rows of input number `side` of a stateful machine, from the columns `values`, with a sort key `order`.
+    """Build a state machine's input `side`; a hash spreads rows over `buckets`; `broadcast_if` rows go to all buckets.
 
     Each value of `group_by` has its own machine. With `buckets` above 1, the rows of a group are spread over that many
-    machines by the hash of `hash_on`. Rows for which `to_all` is true go to all of them; so do window markers. Rows
-    pair only if their `pair_keys` are equal. If `side` is a column, the frame holds the rows of all sides from
+    machines by the hash of `bucket_by`. Rows for which `broadcast_if` is true go to all of them; so do window markers.
+    Rows pair only if their `pair_keys` are equal. If `side` is a column, the frame holds the rows of all sides from
     `first_side` on.
     """
     windowed = WINDOW in frame.columns
@@ -67,19 +67,19 @@ def machine_input(
         F.struct(*cells, F.lit(0).alias("_")).alias(f"cells{number}"),  # never a struct without fields
     ]
     if buckets > 1:
-        if to_all is None and windowed:
-            to_all = ~is_row
-        columns.append(_bucket_column(buckets, hash_on, to_all).alias(BUCKET))
+        if broadcast_if is None and windowed:
+            broadcast_if = ~is_row
+        columns.append(_bucket_column(buckets, bucket_by, broadcast_if).alias(BUCKET))
     return frame.select(*columns)
 
 
-def _bucket_column(buckets: int, hash_on: Sequence[Column], to_all: Column | None) -> Column:
-    """Choose the machine of a row, from 0 to `buckets` - 1, by a hash; rows with `to_all` go to all machines."""
-    bucket = F.pmod(F.hash(*hash_on), F.lit(buckets))
-    if to_all is None:
+def _bucket_column(bucket_count: int, bucket_by: Sequence[Column], broadcast_if: Column | None) -> Column:
+    """Choose a row's machine, from 0 to `bucket_count` - 1, by a hash; rows with `broadcast_if` go to all."""
+    bucket = F.pmod(F.hash(*bucket_by), F.lit(bucket_count))
+    if broadcast_if is None:
         return bucket
-    all_buckets = F.array(*map(F.lit, range(buckets)))
-    return F.explode(F.when(to_all, all_buckets).otherwise(F.array(bucket)))
+    all_buckets = F.array(*map(F.lit, range(bucket_count)))
+    return F.explode(F.when(broadcast_if, all_buckets).otherwise(F.array(bucket)))
 
 
 def run_machine(
@@ -87,18 +87,22 @@ def run_machine(
     specification: str,
     run: LoweringContext,
     *,
-    widths: Sequence[int],
-    out: Schema | EmittedColumns,
-    pair_keys: int = 0,
+    values_per_side: Sequence[int],
+    output_columns: Schema | EmittedColumns,
+    pair_key_count: int = 0,
     buckets: int = 1,
 ) -> DataFrame:
-    """Run the machine of a JSON `specification`; return tick, window, is-row flag, count, and columns of `out`.
+    """Run a state machine (`specification` in JSON); return tick, window number, is-row flag, count, `output_columns`.
 
-    `widths` is the number of values of each side. If many keys share the state of a machine, the values of the key
-    come first in `out`.
+    `values_per_side` is the number of values of each side. If many keys share the state of a machine, the values of the
+    key come first in `output_columns`.
     """
     rows = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), sides)
-    emitted = list(zip(value_names(out), (a.type for a in out))) if isinstance(out, Schema) else list(out)
+    emitted = (
+        list(zip(value_names(output_columns), (a.type for a in output_columns)))
+        if isinstance(output_columns, Schema)
+        else list(output_columns)
+    )
     key = [name for name in rows.columns if name == WINDOW_KEY]
     group_by = [*key, *(name for name in rows.columns if name[0] == "k"), *(n for n in rows.columns if n == BUCKET)]
     if not group_by:
@@ -111,7 +115,7 @@ def run_machine(
     ]
     fields += [StructField(COUNT, LongType())]
     fields += [StructField(name, machine_type(kind)) for name, kind in emitted]
-    shape = MachineShape(pair_keys, tuple(widths), len(emitted), buckets, window_keys=len(key))
+    shape = MachineShape(pair_key_count, tuple(values_per_side), len(emitted), buckets, window_keys=len(key))
     emitted_rows = _transform(rows, specification, run, shape, group_by, StructType(fields))
     if run.live:
         emitted_rows = label_machine(emitted_rows, specification)
@@ -124,19 +128,27 @@ def _transform(
     specification: str,
     run: LoweringContext,
     shape: MachineShape,
-    group_by: Sequence[str],
-    out: StructType,
+    group_columns: Sequence[str],
+    output_type: StructType,
 ) -> DataFrame:
-    """Run the state machine in `specification` (JSON) for each `group_by` group, in the Java kernel or Python.
+    """Run a state machine (JSON, sizes in `shape`) for each group of rows, in the Java kernel or in Python.
 
-    `shape` has its sizes, `group_by` the columns that identify a group, `out` the type of the result.
+    `shape` has its sizes, `group_columns` the columns that identify a group, `output_type` the type of the result.
     """
     if run.kernel:
-        return kernel.run_in_kernel(rows, specification, run.calendar, shape, by=group_by, out=out, live=run.live)
+        return kernel.run_in_kernel(
+            rows,
+            specification,
+            run.calendar,
+            shape,
+            group_columns=group_columns,
+            output_type=output_type,
+            live=run.live,
+        )
     runner = BucketRunner if is_shared(specification) else MachineRunner
-    return rows.groupBy(*group_by).transformWithState(
-        statefulProcessor=runner(specification, run.calendar, tuple(out.names), shape, run.live),
-        outputStructType=out,
+    return rows.groupBy(*group_columns).transformWithState(
+        statefulProcessor=runner(specification, run.calendar, tuple(output_type.names), shape, run.live),
+        outputStructType=output_type,
         outputMode="append",
         timeMode="EventTime" if run.live else "None",
     )

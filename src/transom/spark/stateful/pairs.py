@@ -24,7 +24,7 @@ def interval_join_pairs(node: IntervalJoin, left: DataFrame, right: DataFrame, r
     sides = [_join_input(node, 0, node.left, left, run), _join_input(node, 1, node.right, right, run)]
     widths = [len(side.schema) + 1 for side in (node.left, node.right)]
     out = [(VALID_TO, Type.INTEGER), *zip(value_names(node.schema), (a.type for a in node.schema))]
-    emitted = run_machine(sides, json.dumps({"machine": "pairs"}), run, widths=widths, out=out)
+    emitted = run_machine(sides, json.dumps({"machine": "pairs"}), run, values_per_side=widths, output_columns=out)
     pairs = emitted.select(TICK, VALID_TO, *value_columns(node.schema))
     return pairs if node.residual == TRUE else pairs.where(holds(node.residual, node.schema, run))
 

@@ -16,7 +16,7 @@ from transom.spark.stateful.operator import machine_input, run_machine
 
 
 def path_closure(node: PathClosure, edges: DataFrame, nodes: DataFrame | None, run: LoweringContext) -> DataFrame:
-    """Emit changes of the term pairs that a path over `edges` connects; each of `nodes` is paired with itself.
+    """Emit changes of the pairs that a path over `edges` connects; `nodes` (if any) are paired with themselves.
 
     `nodes`, if not None, are terms that have a path of length 0 to themselves.
     """
@@ -29,7 +29,7 @@ def path_closure(node: PathClosure, edges: DataFrame, nodes: DataFrame | None, r
     ]
     entries = {"machine": "paths", "repeats": node.repeats, "start": term_text(node.start)}
     widths = [len(cells)] * len(sides)
-    emitted = run_machine(sides, json.dumps(entries), run, widths=widths, out=node.schema)
+    emitted = run_machine(sides, json.dumps(entries), run, values_per_side=widths, output_columns=node.schema)
     if node.form is Form.TABLE:
         return emitted.select(*value_names(node.schema))
     return emitted.select(TICK, F.col(COUNT).cast("int").alias(COUNT), *value_names(node.schema))

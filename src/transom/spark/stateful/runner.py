@@ -39,15 +39,17 @@ class MachineShape(NamedTuple):
 class MachineRunner(StatefulProcessor):
     """Run one machine per key; `specification` is a small JSON document, `names` are the output columns."""
 
-    def __init__(self, specification: str, calendar: Calendar, names: tuple[str, ...], shape: MachineShape, live: bool):
-        """Create the processor that runs a machine (JSON `specification`) per key; if `live`, rows wait for their tick.
+    def __init__(
+        self, specification: str, calendar: Calendar, output_columns: tuple[str, ...], shape: MachineShape, live: bool
+    ):
+        """Create the processor that runs a machine (JSON) per key; if `live`, rows wait until their tick is closed.
 
-        `names` are the output columns, `shape` has the sizes of the machine. In a `live` run, rows wait for their ticks
-        to close.
+        `output_columns` are the output columns, `shape` has the sizes of the machine. In a `live` run, rows wait for
+        their ticks to close.
         """
         self.specification = specification
         self.calendar = calendar
-        self.output_row = Row(*names)
+        self.output_row = Row(*output_columns)
         self.shape = shape
         self.live = live
 
@@ -96,12 +98,12 @@ class MachineRunner(StatefulProcessor):
     def close(self) -> None:
         """Do nothing: the runner holds no resources."""
 
-    def _take_closed(self, closed: int) -> tuple[dict[int, list[InputRow]], int | None]:
-        """Remove the buffered rows up to tick `closed`; return them by tick, and the first tick left or None."""
+    def _take_closed(self, closed_tick: int) -> tuple[dict[int, list[InputRow]], int | None]:
+        """Remove the buffered rows up to `closed_tick`; return them by tick, and the first tick left or None."""
         ready: dict[int, list[InputRow]] = {}
         open_entries: list[tuple[int, int, str]] = []
         for tick, count, body in self.pending_rows.get():
-            if tick <= closed:
+            if tick <= closed_tick:
                 ready.setdefault(tick, []).extend(decode_arrivals(body))
             else:
                 open_entries.append((tick, count, body))
@@ -166,7 +168,7 @@ class BucketRunner(MachineRunner):
     """Run the machines of many keys (a bucket of keys), with one Spark state and one timer for all of them."""
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Process a bucket's new rows and yield the output; in a live run buffer them until a timer instead.
+        """Process new rows of a bucket (keys that share one state), yield the output; if live, buffer until a timer.
 
         Spark calls this, and gets the rows that the machines emit.
         """
@@ -176,7 +178,7 @@ class BucketRunner(MachineRunner):
         yield from self._run(Bucket(TimedMachineFactory(self.specification)), self._rows_by_tick(rows), None)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """Process a key bucket's closed ticks when Spark's timer fires; yield the state machines' output rows.
+        """Process closed ticks of a bucket (keys that share one state) when a timer fires; yield the output rows.
 
         Spark calls this, and gets the rows that the machines emit.
         """
@@ -188,15 +190,15 @@ class BucketRunner(MachineRunner):
         self._store(bucket.save(), min((t for t in (next_open, bucket.next_wakeup) if t is not None), default=None))
         yield from emitted
 
-    def _run(self, bucket: Bucket, ready: Mapping[int, list[InputRow]], closed: int | None) -> Iterator[Any]:
-        """Pass `ready` rows and tick `closed` (last closed; None: end) to a bucket of keys; yield output rows.
+    def _run(self, bucket: Bucket, ready: Mapping[int, list[InputRow]], closed_tick: int | None) -> Iterator[Any]:
+        """Feed `ready` rows, by tick, to a bucket of keys, up to `closed_tick` (None: end of run); yield output rows.
 
-        Keys that wait for a tick up to `closed` are woken, too; None means the end of the run.
+        Keys that wait for a tick up to `closed_tick` are woken, too; None means the end of the run.
         """
         nulls = (None,) * (self.shape.emitted - self.shape.pair_keys)
         output_row = self.output_row
         rows = ((tick, arrival) for tick in sorted(ready) for arrival in sort_inputs(ready[tick]))
-        for key, (tick, seq, is_row, number, row) in bucket.run(rows, closed):
+        for key, (tick, seq, is_row, number, row) in bucket.run(rows, closed_tick):
             yield output_row(tick, seq, is_row, number, *key, *(row or nulls))
 
 

@@ -34,7 +34,7 @@ class ExpressionTranslator:
     collected: AggregateColumns
 
     def translate_all(self, nodes: Iterable[syntax.Expression]) -> tuple[Expression, ...]:
-        """Translate several SPARQL expressions, without converting their results to one type."""
+        """Translate SPARQL expressions to results of any type; `term` and `condition` convert to TERM or BOOLEAN."""
         return tuple(map(self._translate, nodes))
 
     def term(self, node: syntax.Expression) -> Expression:

@@ -67,7 +67,7 @@ def _source_logs(folder: Path) -> Sequence[Path]:
 
 
 def _log_entries(source: str, log: Path) -> Iterator[SourceFile]:
-    """Yield the source files that one of Spark's log files records; none if the source does not read files."""
+    """Yield the files that one of Spark's logs records for source number `source`; none if it does not read files."""
     for line in log.read_text("utf-8", errors="replace").splitlines()[1:]:
         try:
             entry = json.loads(line)

@@ -102,7 +102,7 @@ def _check_digests(files: SparkFolder, digests: Mapping[str, str]) -> None:
 
 
 def answered_watermark(files: SparkFolder) -> int | None:
-    """Return the watermark of the last committed micro-batch, in milliseconds; None if no micro-batch is committed.
+    """Return the watermark, in ms, of the last committed micro-batch; None if no micro-batch is committed.
 
     The sink has all answers up to this watermark.
     """
@@ -116,14 +116,14 @@ def last_committed(files: SparkFolder) -> int:
 
 
 def batch_watermark(files: SparkFolder, batch: int) -> int:
-    """Return the watermark that a micro-batch uses, in milliseconds; the sink has all answers up to it afterwards."""
+    """Return the watermark, in ms, that a micro-batch uses; afterwards the sink has all answers up to it."""
     return _batch_offsets(files, batch).watermark
 
 
-def batch_partitions(files: SparkFolder, number: int) -> int | None:
+def batch_partitions(files: SparkFolder, batch: int) -> int | None:
     """Return the number of partitions of state that a micro-batch has used; None if its log does not say."""
-    header = _log_lines(files, f"offsets/{number}")[0]
-    settings = {} if header == "-" else _parse_json(files, f"offsets/{number}", header).get("conf", {})
+    header = _log_lines(files, f"offsets/{batch}")[0]
+    settings = {} if header == "-" else _parse_json(files, f"offsets/{batch}", header).get("conf", {})
     recorded = str(settings.get("spark.sql.shuffle.partitions", ""))
     return int(recorded) if recorded.isdecimal() else None
 
@@ -161,7 +161,7 @@ def _check_numbers(files: SparkFolder, offsets: Sequence[int], commits: Sequence
 
 
 def _check_metadata(files: SparkFolder, started: bool) -> None:
-    """Raise CheckpointError if Spark's file `metadata` is damaged, or missing although micro-batches have started."""
+    """Raise CheckpointError if Spark's file `metadata` is damaged or, once micro-batches `started`, missing."""
     if "metadata" not in files.entries(""):
         if started:
             raise CheckpointError(f"{files.path('metadata')} is missing", hint=_RESTORE_HINT)
@@ -198,9 +198,9 @@ def _parse_json(files: SparkFolder, name: str, line: str) -> Any:
         raise _damage_error(files, name, "is cut off or is not JSON") from None
 
 
-def _batch_offsets(files: SparkFolder, number: int) -> BatchOffsets:
+def _batch_offsets(files: SparkFolder, batch: int) -> BatchOffsets:
     """Read from `offsets/N` what micro-batch N reads; raise CheckpointError if the file is cut off."""
-    name = f"offsets/{number}"
+    name = f"offsets/{batch}"
     version, lines = _versioned_lines(files, name)
     header, *ends = lines or [""]
     metadata = {} if header == "-" else _parse_json(files, name, header)
@@ -218,9 +218,9 @@ def _batch_offsets(files: SparkFolder, number: int) -> BatchOffsets:
     return BatchOffsets(watermark, offsets, tuple(names))
 
 
-def _committed_watermark(files: SparkFolder, number: int) -> int:
+def _committed_watermark(files: SparkFolder, batch: int) -> int:
     """Read the next micro-batch's watermark from `commits/N`; raise CheckpointError if the file is cut off."""
-    name = f"commits/{number}"
+    name = f"commits/{batch}"
     lines = _log_lines(files, name)
     metadata = _parse_json(files, name, lines[0]) if lines else None
     watermark = metadata.get("nextBatchWatermarkMs", 0) if isinstance(metadata, dict) else None
@@ -240,9 +240,9 @@ def _check_watermarks(files: SparkFolder, batches: Mapping[int, BatchOffsets], w
 
 
 def _check_sources(
-    files: SparkFolder, recorded: Collection[str], planned: BatchOffsets | None, committed: BatchOffsets | None
+    files: SparkFolder, log_names: Collection[str], next_batch: BatchOffsets | None, last_batch: BatchOffsets | None
 ) -> None:
-    """Raise CheckpointError if a source's file list, or a file that the next micro-batch must read, is missing.
+    """Raise CheckpointError if a file source's log, or a file that `next_batch` reads after `last_batch`, is missing.
 
     A source that a plan reads twice has one list and two offsets. The n-th offset then need not belong to list n, and
     the existence of the files is not checked.
@@ -255,7 +255,7 @@ def _check_sources(
         numbers = {int(name.removesuffix(".compact")) for name in names}
         numbers |= {
             int(number)
-            for log, _, number in (name.rpartition("/") for name in recorded)
+            for log, _, number in (name.rpartition("/") for name in log_names)
             if log == folder and number.isdecimal()
         }
         first = max((int(name.removesuffix(".compact")) for name in names if not name.isdecimal()), default=0)
@@ -264,9 +264,9 @@ def _check_sources(
                 raise CheckpointError(f"{files.path(f'{folder}/{log_number}')} is missing", hint=_RESTORE_HINT)
         if entries and all(isinstance(entry, dict) and "path" in entry for entry in entries):
             lists[folder] = sorted(numbers)
-    if planned is None:
+    if next_batch is None:
         return
-    for folder, unread in _unread_lists(planned, committed, [*lists]):
+    for folder, unread in _unread_lists(next_batch, last_batch, [*lists]):
         _check_files_exist(files, folder, unread)
 
 
@@ -278,7 +278,7 @@ def _source_order(name: str) -> tuple[int, str]:
 def _unread_lists(
     planned: BatchOffsets, committed: BatchOffsets | None, lists: Sequence[str]
 ) -> Iterator[tuple[str, range]]:
-    """Yield (log folder, range of file list numbers) of each file source for the micro-batch after `committed`.
+    """Yield (log folder, range of file lists) that `planned` reads after `committed` (None: all), per file source.
 
     Without names, the n-th offset of a source of files belongs to the n-th folder; nothing is known if their numbers
     differ.
@@ -325,7 +325,7 @@ def _is_topics(end: Any) -> bool:
 
 
 def _log_offset(end: Any) -> int:
-    """Return the number of a file source's last read file list, from its end offset; -1 for other sources."""
+    """Return the number of a file source's last read file list from its end offset; -1 for other sources."""
     offset = end.get("logOffset") if isinstance(end, dict) else None
     return offset if isinstance(offset, int) else -1
 
@@ -336,7 +336,7 @@ def _file_entries(files: SparkFolder, name: str) -> list[Any]:
 
 
 def _check_files_exist(files: SparkFolder, folder: str, numbers: range) -> None:
-    """Raise CheckpointError if files listed for micro-batches `numbers` are gone, which Spark would just skip."""
+    """Raise CheckpointError if files in lists `numbers` of log `folder` are gone, which Spark would just skip."""
     present = set(files.entries(folder))
     for number in numbers:
         name = str(number) if str(number) in present else f"{number}.compact"

@@ -10,6 +10,8 @@ from transom.spark.expressions.sql import F, Sql, let, let_interpreted
 from transom.spark.rdf.terms.values import (
     EXACT,
     UNIT,
+    NumberStruct,
+    ScaledDecimal,
     ValueClass,
     exact,
     exact_number,
@@ -28,17 +30,17 @@ _WHOLE_FROM = 2.0**53
 Operation = Callable[[Sql, Sql], Sql]
 
 
-def _is_kind(value: Sql, kind: NumericKind) -> Sql:
+def _is_kind(value: NumberStruct, kind: NumericKind) -> Sql:
     """Whether a number struct (kind, exact value, float value) is of this kind: integer, decimal, float or double."""
     return value["k"] == F.lit(int(kind))
 
 
-def is_exact(value: Sql) -> Sql:
+def is_exact(value: NumberStruct) -> Sql:
     """Whether a number struct (kind, exact value, float value) is an integer or a decimal."""
     return value["k"] <= F.lit(int(NumericKind.DECIMAL))
 
 
-def double(value: Sql) -> Sql:
+def double(value: NumberStruct) -> Sql:
     """Convert a number struct (kind, exact value, float value) of any kind to the nearest 64-bit float."""
     point = F.concat(value["n"].cast("string"), F.lit(f"E-{PLACES}")).try_cast("double")
     return (
@@ -48,17 +50,17 @@ def double(value: Sql) -> Sql:
     )
 
 
-def floating(value: Sql, kind: Sql) -> Sql:
+def floating(value: NumberStruct, kind: Sql) -> Sql:
     """Convert a number struct (kind, exact value, float value) to a float; round to 32 bits if `kind` is FLOAT."""
     return F.when(kind == int(NumericKind.FLOAT), double(value).cast("float").cast("double")).otherwise(double(value))
 
 
-def scaled_decimal(value: Sql) -> Sql:
+def scaled_decimal(value: NumberStruct) -> ScaledDecimal:
     """Convert an integer or a decimal (parsed value) to units of 10^-18; NULL beyond 38 digits."""
     return F.when(_is_kind(value, NumericKind.INTEGER), F.try_multiply(value["n"], exact(UNIT))).otherwise(value["n"])
 
 
-def kind_of(left: Sql, right: Sql) -> Sql:
+def kind_of(left: NumberStruct, right: NumberStruct) -> Sql:
     """The kind, such as decimal, to which two number structs are promoted; NULL if one of them is not a number."""
     return F.when(left["k"].isNotNull() & right["k"].isNotNull(), F.greatest(left["k"], right["k"]))
 
@@ -66,7 +68,7 @@ def kind_of(left: Sql, right: Sql) -> Sql:
 def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Operation) -> Operation:
     """Build an operation on number structs (kind, exact, float) from operations on integers, decimals and floats."""
 
-    def applied(left: Sql, right: Sql) -> Sql:
+    def applied(left: NumberStruct, right: NumberStruct) -> NumberStruct:
         """Apply the outer operation to two number structs, promoted to a common kind; NULL on error."""
 
         def by_kind(kind: Sql) -> Sql:
@@ -77,11 +79,13 @@ def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Opera
                 .when(kind == int(NumericKind.DECIMAL), on_decimals(left, right))
                 .when(
                     kind == int(NumericKind.FLOAT),
-                    value_struct(ValueClass.NUMBER, k=int(NumericKind.FLOAT), f=result.cast("float").cast("double")),
+                    value_struct(
+                        ValueClass.NUMBER, kind=int(NumericKind.FLOAT), float_number=result.cast("float").cast("double")
+                    ),
                 )
                 .when(
                     kind == int(NumericKind.DOUBLE),
-                    value_struct(ValueClass.NUMBER, k=int(NumericKind.DOUBLE), f=result),
+                    value_struct(ValueClass.NUMBER, kind=int(NumericKind.DOUBLE), float_number=result),
                 )
             )
 
@@ -90,7 +94,7 @@ def _arithmetic(on_integers: Operation, on_decimals: Operation, on_floats: Opera
     return applied
 
 
-def _exact_or_null(kind: NumericKind, result: Sql) -> Sql:
+def _exact_or_null(kind: NumericKind, result: Sql) -> NumberStruct:
     """Build a number struct (kind, exact value, float value) of an integer or decimal; NULL beyond 38 digits."""
     return let([result.try_cast(EXACT)], lambda number: exact_number(kind, number))
 
@@ -103,14 +107,14 @@ def _sum_operations(operation: Callable[[Sql, Sql], Sql]) -> tuple[Operation, Op
     )
 
 
-def _product(left: Sql, right: Sql) -> Sql:
+def _product(left: NumberStruct, right: NumberStruct) -> NumberStruct:
     """Multiply two parsed decimals, and truncate the product to units of 10^-18.
 
     The product is built from halves of the digits, which Spark multiplies exactly.
     """
     half_unit = exact(_HALF)
 
-    def halves_of(value: Sql) -> list[Sql]:
+    def halves_of(value: NumberStruct) -> list[Sql]:
         """Return the upper and the lower 19 digits of the absolute value of a decimal (field `n` of the struct)."""
         size = magnitude(value["n"])
         lower = F.try_mod(size, half_unit)
@@ -137,7 +141,7 @@ def _wide_decimal(number: Sql) -> Sql:
     return number.try_cast(EXACT)
 
 
-def _decimal_product(left: Sql, right: Sql) -> Sql:
+def _decimal_product(left: NumberStruct, right: NumberStruct) -> NumberStruct:
     """Multiply two parsed exact numbers, at least one of which is a decimal; return a parsed decimal."""
     simple = F.try_multiply(left["n"], right["n"])
     both = _is_kind(left, NumericKind.DECIMAL) & _is_kind(right, NumericKind.DECIMAL)
@@ -149,10 +153,10 @@ def _quotient(number: Sql, divisor: Sql) -> Sql:
     return F.try_divide(number, divisor).try_cast(EXACT)
 
 
-def _decimal_quotient(left: Sql, right: Sql) -> Sql:
+def _decimal_quotient(left: NumberStruct, right: NumberStruct) -> NumberStruct:
     """Divide two parsed exact numbers; return a decimal, truncated after 18 places, or NULL for divisor 0."""
 
-    def by_size(left_units: Sql, right_units: Sql) -> Sql:
+    def by_size(left_units: ScaledDecimal, right_units: ScaledDecimal) -> Sql:
         """Divide two numbers in units of 10^-18; if one is too large for this (NULL), divide unscaled values."""
         # an integer beyond 10^20 cannot be scaled by 10^18; it stays unscaled, and the number of places makes up for it
         are_scaled = left_units.isNotNull() & right_units.isNotNull()
@@ -251,22 +255,25 @@ divide = _arithmetic(
 )
 
 
-def negated(value: Sql) -> Sql:
+def negated(value: NumberStruct) -> NumberStruct:
     """Negate a number struct (kind, exact value, float value), and keep its kind."""
     return _with_number(value, opposite(value["n"]), F.negative(value["f"]))
 
 
-def absolute(value: Sql) -> Sql:
+def absolute(value: NumberStruct) -> NumberStruct:
     """Compute the absolute value of a number struct (kind, exact value, float value), and keep its kind."""
     return _with_number(value, magnitude(value["n"]), F.abs(value["f"]))
 
 
-def _with_number(value: Sql, exact_value: Sql, float_value: Sql) -> Sql:
+def _with_number(value: NumberStruct, exact_value: Sql, float_value: Sql) -> Sql:
     """Replace the exact value and the float value of a number struct, and keep its kind; NULL stays NULL."""
-    return F.when(value["k"].isNotNull(), value_struct(ValueClass.NUMBER, k=value["k"], n=exact_value, f=float_value))
+    return F.when(
+        value["k"].isNotNull(),
+        value_struct(ValueClass.NUMBER, kind=value["k"], number=exact_value, float_number=float_value),
+    )
 
 
-def floor(value: Sql) -> Sql:
+def floor(value: NumberStruct) -> NumberStruct:
     """Compute FLOOR: the largest integer that is not above a number struct (kind, exact, float); the kind stays."""
     return _to_whole(
         value,
@@ -275,7 +282,7 @@ def floor(value: Sql) -> Sql:
     )
 
 
-def ceiling(value: Sql) -> Sql:
+def ceiling(value: NumberStruct) -> NumberStruct:
     """Compute CEIL: the smallest integer that is not below a number struct (kind, exact, float); the kind stays."""
     return _to_whole(
         value,
@@ -284,10 +291,10 @@ def ceiling(value: Sql) -> Sql:
     )
 
 
-def rounded(value: Sql) -> Sql:
+def rounded(value: NumberStruct) -> NumberStruct:
     """Compute ROUND: the integer nearest to a number struct (kind, exact, float), halves up; the kind stays."""
 
-    def round_units(units: Sql) -> Sql:
+    def round_units(units: ScaledDecimal) -> Sql:
         """Round a decimal in units of 10^-18 to the nearest integer, halves up; the result has the same units."""
         return let([_wide_decimal(F.pmod(units, exact(UNIT)))], lambda fraction: _round_up(units, fraction))
 
@@ -299,13 +306,13 @@ def rounded(value: Sql) -> Sql:
     return _to_whole(value, round_units, round_float)
 
 
-def _round_up(units: Sql, fraction: Sql) -> Sql:
+def _round_up(units: ScaledDecimal, fraction: Sql) -> Sql:
     """Round a decimal in units of 10^-18 to an integer, halves up; `fraction` is its fraction in these units."""
     up = F.try_add(units, _wide_decimal(exact(UNIT) - fraction))
     return F.when(fraction >= exact(UNIT // 2), up).otherwise(F.try_subtract(units, fraction))
 
 
-def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[Sql], Sql]) -> Sql:
+def _to_whole(value: NumberStruct, on_units: Callable[[Sql], Sql], on_floats: Callable[[Sql], Sql]) -> Sql:
     """Apply FLOOR, CEIL or ROUND to a number struct: `on_units` to decimals in 10^-18, `on_floats` to floats."""
     small = F.when(F.abs(value["f"]) < F.lit(_WHOLE_FROM), value["f"])
 
@@ -317,7 +324,9 @@ def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[S
         is_negative = F.startswith(value["f"].cast("string"), F.lit("-"))
         signed = F.when((rounded_float == 0) & is_negative, F.lit(-0.0)).otherwise(rounded_float)
         return value_struct(
-            ValueClass.NUMBER, k=value["k"], f=F.when(rounded_float.isNull(), value["f"]).otherwise(signed)
+            ValueClass.NUMBER,
+            kind=value["k"],
+            float_number=F.when(rounded_float.isNull(), value["f"]).otherwise(signed),
         )
 
     return (
@@ -327,29 +336,29 @@ def _to_whole(value: Sql, on_units: Callable[[Sql], Sql], on_floats: Callable[[S
     )
 
 
-def less(left: Sql, right: Sql) -> Sql:
+def less(left: NumberStruct, right: NumberStruct) -> Sql:
     """Whether one number struct (kind, exact, float) is below another; false for NaN, NULL if one is not a number."""
     return _compare(left, right, lambda a, b: a < b, lambda a, b: (a < b) & ~F.isnan(a) & ~F.isnan(b))
 
 
-def equal(left: Sql, right: Sql) -> Sql:
+def equal(left: NumberStruct, right: NumberStruct) -> Sql:
     """Whether two number structs (kind, exact, float) are equal; false for NaN, NULL if one is not a number."""
     return _compare(left, right, lambda a, b: a == b, lambda a, b: (a == b) & ~F.isnan(a) & ~F.isnan(b))
 
 
-def less_or_equal(left: Sql, right: Sql) -> Sql:
+def less_or_equal(left: NumberStruct, right: NumberStruct) -> Sql:
     """Whether one number struct (kind, exact, float) is at most another; false for NaN, NULL if one is not a number."""
     return _compare(left, right, lambda a, b: a <= b, lambda a, b: (a <= b) & ~F.isnan(a) & ~F.isnan(b))
 
 
-def _compare(left: Sql, right: Sql, on_exact: Operation, on_floats: Operation) -> Sql:
+def _compare(left: NumberStruct, right: NumberStruct, on_exact: Operation, on_floats: Operation) -> Sql:
     """Compare two number structs: integers and decimals by `on_exact`, others by `on_floats`.
 
     The result is NULL if one of them is not a number.
     """
 
-    def compare_units(left_units: Sql, right_units: Sql) -> Sql:
-        """Apply the outer comparison to exact numbers in units of 10^-18; NULL: an integer too large for them."""
+    def compare_units(left_units: ScaledDecimal, right_units: ScaledDecimal) -> Sql:
+        """Apply the outer comparison to units of 10^-18; a NULL side is an integer of larger size than the other."""
         # an integer that cannot be scaled by 10^18 has a larger magnitude than any decimal
         are_scaled = left_units.isNotNull() & right_units.isNotNull()
         return F.when(are_scaled, on_exact(left_units, right_units)).otherwise(
@@ -370,6 +379,6 @@ def _compare(left: Sql, right: Sql, on_exact: Operation, on_floats: Operation) -
     return let([kind_of(left, right)], by_kind)
 
 
-def is_true(value: Sql) -> Sql:
+def is_true(value: NumberStruct) -> Sql:
     """The boolean value of a number struct (kind, exact value, float value): whether it is neither 0 nor NaN."""
     return F.when(is_exact(value), value["n"] != F.lit(0)).otherwise((value["f"] != F.lit(0.0)) & ~F.isnan(value["f"]))

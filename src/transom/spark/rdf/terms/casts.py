@@ -22,6 +22,8 @@ from transom.spark.rdf.terms.numerals import cast_float_text, decimal_text, shor
 from transom.spark.rdf.terms.shapes import ShapedTerm, TermShape, truth_term
 from transom.spark.rdf.terms.spelling import (
     LANG_STRING_SUFFIX,
+    LiteralSuffix,
+    TermText,
     datatype_suffix,
     has_datatype,
     iri_text,
@@ -36,7 +38,10 @@ from transom.spark.rdf.terms.values import (
     EXACT,
     INSTANTS,
     UNIT,
+    NumberStruct,
+    ScaledDecimal,
     ValueClass,
+    ValueStruct,
     boolean_value,
     exact,
     exact_number,
@@ -57,12 +62,12 @@ _SHORTEST_PLACES = 38
 CastLowering = Callable[[ShapedTerm], ShapedTerm]
 
 
-def _is_of_class(value: Sql, value_class: ValueClass) -> Sql:
+def _is_of_class(value: ValueStruct, value_class: ValueClass) -> Sql:
     """Whether a parsed value is of a class, such as NUMBER or TEXT."""
     return value["c"] == F.lit(int(value_class))
 
 
-def _is_plain(suffix: Sql) -> Sql:
+def _is_plain(suffix: LiteralSuffix) -> Sql:
     """Whether a literal is a string without language tag; `suffix` is the text after its closing quote."""
     return (suffix == F.lit("")) | (suffix == F.lit(LANG_STRING_SUFFIX))
 
@@ -70,9 +75,9 @@ def _is_plain(suffix: Sql) -> Sql:
 def _read_literal(
     argument: ShapedTerm, datatype: str, reader: Callable[[Sql, Sql], Sql], accepted: tuple[str, ...]
 ) -> Sql:
-    """Apply `reader(text, suffix)` to a literal whose datatype is in `accepted`; read a plain string as `datatype`."""
+    """Apply `reader(text, suffix)` to a literal of an `accepted` datatype, or a plain string read as `datatype`."""
 
-    def of_literal(term: Sql, suffix: Sql) -> Sql:
+    def of_literal(term: TermText, suffix: LiteralSuffix) -> Sql:
         """Apply the outer `reader(text, suffix)` to a plain string or a literal of an accepted datatype; else NULL."""
         read_suffix = F.when(_is_plain(suffix), F.lit(datatype_suffix(datatype))).when(
             has_datatype(suffix, accepted), suffix
@@ -82,7 +87,7 @@ def _read_literal(
             lambda text, kind_suffix: F.when(kind_suffix.isNotNull(), reader(text, kind_suffix)),
         )
 
-    def of_term(term: Sql) -> Sql:
+    def of_term(term: TermText) -> Sql:
         """Parse an N-Triples term by the `reader` of `_read_literal`; NULL if its datatype is not accepted."""
         return F.when(is_literal(term), let([term, literal_suffix(term)], of_literal))
 
@@ -92,7 +97,7 @@ def _read_literal(
 def to_boolean(argument: ShapedTerm) -> ShapedTerm:
     """Cast a value to xsd:boolean; NULL (an error) if it has no boolean value."""
 
-    def cast(value: Sql) -> Sql:
+    def cast(value: ValueStruct) -> Sql:
         """Return the boolean value of a number, a boolean or a plain string; NULL for any other parsed value."""
         parsed = F.when(
             _is_of_class(value, ValueClass.TEXT) & (value["l"] == ""),
@@ -111,14 +116,14 @@ def to_number(datatype: str) -> CastLowering:
     """Return a function that casts terms to a numeric datatype, such as xsd:integer; its result is NULL on error."""
     kind = _KINDS[datatype]
 
-    def cast(value: Sql) -> Sql:
+    def cast(value: ValueStruct) -> NumberStruct:
         """Convert a number, boolean or plain string to the enclosing function's numeric kind; NULL for others."""
         parsed = number_value(F.btrim(value["s"], F.lit(" \t\r\n")), F.lit(datatype_suffix(datatype)))
         number = (
             F.when(_is_of_class(value, ValueClass.NUMBER), value)
             .when(
                 _is_of_class(value, ValueClass.TRUTH),
-                value_struct(ValueClass.NUMBER, k=int(NumericKind.INTEGER), n=value["n"]),
+                value_struct(ValueClass.NUMBER, kind=int(NumericKind.INTEGER), number=value["n"]),
             )
             .when(_is_of_class(value, ValueClass.TEXT) & (value["l"] == ""), parsed)
         )
@@ -127,7 +132,7 @@ def to_number(datatype: str) -> CastLowering:
     return lambda argument: ShapedTerm(TermShape.NUMBER, let_interpreted([argument.value()], cast))
 
 
-def _as_kind(value: Sql, kind: NumericKind) -> Sql:
+def _as_kind(value: NumberStruct, kind: NumericKind) -> NumberStruct:
     """Convert a number struct (kind, exact value, float value) to another kind of number; NULL if it does not fit."""
     is_number = value["k"].isNotNull()
     match kind:
@@ -140,13 +145,15 @@ def _as_kind(value: Sql, kind: NumericKind) -> Sql:
             )
         case NumericKind.FLOAT:
             single = numbers.double(value).cast("float").cast("double")
-            return F.when(is_number, value_struct(ValueClass.NUMBER, k=int(kind), f=single))
+            return F.when(is_number, value_struct(ValueClass.NUMBER, kind=int(kind), float_number=single))
         case NumericKind.DOUBLE:
-            return F.when(is_number, value_struct(ValueClass.NUMBER, k=int(kind), f=numbers.double(value)))
+            return F.when(
+                is_number, value_struct(ValueClass.NUMBER, kind=int(kind), float_number=numbers.double(value))
+            )
     return let([scaled.try_cast(EXACT)], lambda number: exact_number(kind, number))
 
 
-def _truncate(units: Sql) -> Sql:
+def _truncate(units: ScaledDecimal) -> Sql:
     """Truncate a decimal, given in units of 10^-18, to its integer part."""
     return F.try_divide(units - F.try_mod(units, exact(UNIT)), exact(UNIT)).try_cast(EXACT)
 
@@ -169,7 +176,7 @@ def _scaled_by_digits(value: Sql, scale: int) -> Sql:
 def to_instant(datatype: str) -> CastLowering:
     """Return a function that casts terms to xsd:date, xsd:time or xsd:dateTime; its result is NULL on error."""
 
-    def reader(text: Sql, suffix: Sql) -> Sql:
+    def reader(text: Sql, suffix: LiteralSuffix) -> Sql:
         """Convert a date, time or dateTime (`suffix`: which) to text of `to_instant`'s datatype; NULL if impossible."""
         # a time has no day for a date or dateTime, and a date has no time of day
         allowed = suffix != F.lit(datatype_suffix(DATE if datatype == TIME else TIME))
@@ -178,7 +185,7 @@ def to_instant(datatype: str) -> CastLowering:
     def lowered(argument: ShapedTerm) -> ShapedTerm:
         """Cast a term to the enclosing call's `datatype` (date, time or dateTime); return it as a literal."""
         text = _read_literal(argument, datatype, reader, tuple(INSTANTS))
-        return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), escape=False))
+        return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), needs_escape=False))
 
     return lowered
 
@@ -186,7 +193,7 @@ def to_instant(datatype: str) -> CastLowering:
 def to_duration(datatype: str) -> CastLowering:
     """Return a function that casts terms to a duration datatype; its result is NULL on error."""
 
-    def reader(text: Sql, suffix: Sql) -> Sql:
+    def reader(text: Sql, suffix: LiteralSuffix) -> Sql:
         """Reformat a duration's text (datatype in `suffix`) as the cast's target datatype; NULL if invalid."""
 
         def cast(duration: Sql) -> Sql:
@@ -200,7 +207,7 @@ def to_duration(datatype: str) -> CastLowering:
     def lowered(argument: ShapedTerm) -> ShapedTerm:
         """Cast a term to the duration datatype that `to_duration` was called with; return a literal."""
         text = _read_literal(argument, datatype, reader, DURATIONS)
-        return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), escape=False))
+        return ShapedTerm(TermShape.TERM, literal_term(text, datatype_suffix(datatype), needs_escape=False))
 
     return lowered
 
@@ -213,7 +220,7 @@ def to_string(argument: ShapedTerm) -> ShapedTerm:
     if argument.shape is TermShape.CHARACTERS:
         return argument
 
-    def format_value(value: Sql) -> Sql:
+    def format_value(value: ValueStruct) -> Sql:
         """Return the text of a plain string, a boolean or a number as xsd:string() does, else NULL."""
         kind = value["k"]
         float_text = cast_float_text(value["f"], kind == int(NumericKind.FLOAT))
@@ -233,10 +240,10 @@ def to_string(argument: ShapedTerm) -> ShapedTerm:
     if argument.shape is not TermShape.TERM:
         return ShapedTerm(TermShape.CHARACTERS, let_interpreted([argument.value()], format_value))
 
-    def of_term(term: Sql) -> Sql:
+    def of_term(term: TermText) -> Sql:
         """Convert a term, an IRI or a literal with a known value, to a string; NULL for a blank node."""
 
-        def time_text(text: Sql, suffix: Sql) -> Sql:
+        def time_text(text: Sql, suffix: LiteralSuffix) -> Sql:
             """Return canonical text of an instant or duration; `suffix` (`^^<...>`) is its literal's datatype."""
             instant = let(
                 [read_instant(text, suffix)], lambda value: _text_by_datatype(suffix, INSTANTS, _instant_texts(value))
@@ -258,7 +265,7 @@ def to_string(argument: ShapedTerm) -> ShapedTerm:
     return ShapedTerm(TermShape.CHARACTERS, let_interpreted([argument.column], of_term))
 
 
-def _text_by_datatype(suffix: Sql, datatypes: Iterable[str], format_as: Callable[[str], Sql]) -> Sql:
+def _text_by_datatype(suffix: LiteralSuffix, datatypes: Iterable[str], format_as: Callable[[str], Sql]) -> Sql:
     """Apply `format_as` to the datatype that a literal's suffix `^^<...>` names; NULL if it is not in `datatypes`."""
     return F.coalesce(
         *(F.when(suffix == F.lit(datatype_suffix(datatype)), format_as(datatype)) for datatype in datatypes)
@@ -278,7 +285,7 @@ def _duration_texts(duration: Sql) -> Callable[[str], Sql]:
 def _date_time_parts(argument: ShapedTerm) -> Sql:
     """Parse a dateTime literal to a struct of its parts (year, month, ..., zone); NULL for all other terms."""
 
-    def of_literal(term: Sql, suffix: Sql) -> Sql:
+    def of_literal(term: TermText, suffix: LiteralSuffix) -> Sql:
         """Parse a literal to a struct of year, month, ..., zone; NULL unless `suffix` (`^^<...>`) is xsd:dateTime."""
         return F.when(suffix == F.lit(datatype_suffix(DATE_TIME)), read_instant(trimmed_lexical(term, suffix), suffix))
 
@@ -310,7 +317,7 @@ def zone_duration(argument: ShapedTerm) -> ShapedTerm:
         """Write a time zone offset in minutes as a dayTimeDuration literal."""
         nanos = (minutes.cast(EXACT) * exact(60 * 10**9)).try_cast(EXACT)
         return literal_term(
-            duration_text(F.lit(0).cast("bigint"), nanos, DAY_TIME), datatype_suffix(DAY_TIME), escape=False
+            duration_text(F.lit(0).cast("bigint"), nanos, DAY_TIME), datatype_suffix(DAY_TIME), needs_escape=False
         )
 
     return ShapedTerm(

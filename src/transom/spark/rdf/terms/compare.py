@@ -7,18 +7,25 @@ from transom.model.rdf.times import MAX_ZONE_OFFSET
 from transom.model.rdf.values import NUMERIC
 from transom.spark.expressions.sql import F, Sql, let, let_interpreted
 from transom.spark.rdf.terms import arithmetic as numbers
-from transom.spark.rdf.terms.spelling import has_datatype, is_literal, is_string, literal_suffix
-from transom.spark.rdf.terms.values import NANO, ValueClass, exact, term_number, trimmed_lexical
+from transom.spark.rdf.terms.spelling import (
+    LiteralSuffix,
+    TermText,
+    has_datatype,
+    is_literal,
+    is_string,
+    literal_suffix,
+)
+from transom.spark.rdf.terms.values import NANO, ValueClass, ValueStruct, exact, term_number, trimmed_lexical
 
 
-def equal(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
+def equal(left_term: TermText, right_term: TermText, left: ValueStruct, right: ValueStruct) -> Sql:
     """Compare two terms by SPARQL `=`, from their N-Triples texts and parsed values; NULL (an error) if undecidable."""
 
-    def is_class(value: Sql, *classes: ValueClass) -> Sql:
+    def is_class(value: ValueStruct, *classes: ValueClass) -> Sql:
         """Whether a parsed value is of one of the classes, such as NUMBER or TEXT."""
         return value["c"].isin([int(value_class) for value_class in classes])
 
-    def tagged(value: Sql) -> Sql:
+    def tagged(value: ValueStruct) -> Sql:
         """Whether a parsed value is a string with a language tag; false for NULL."""
         return F.coalesce(value["l"] != F.lit(""), F.lit(False))
 
@@ -42,7 +49,7 @@ def equal(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
     )
 
 
-def less(left: Sql, right: Sql) -> Sql:
+def less(left: ValueStruct, right: ValueStruct) -> Sql:
     """Compare two parsed values by SPARQL `<`; NULL if the values have no order."""
 
     def both(value_class: ValueClass) -> Sql:
@@ -63,16 +70,16 @@ def less(left: Sql, right: Sql) -> Sql:
     )
 
 
-def _is_ordered(left: Sql, right: Sql) -> Sql:
+def _is_ordered(left: ValueStruct, right: ValueStruct) -> Sql:
     """Whether two instants have a definite order: if only one has a time zone, they must be over 14 hours apart."""
     near = F.abs(right["n"] - left["n"]) <= exact(MAX_ZONE_OFFSET * NANO)
     return ~((left["k"].isNull() != right["k"].isNull()) & near)
 
 
-def effective_boolean(term: Sql) -> Sql:
+def effective_boolean(term: TermText) -> Sql:
     """The effective boolean value, as SPARQL defines it, of a term (N-Triples text); NULL (an error) if it has none."""
 
-    def of_literal(suffix: Sql) -> Sql:
+    def of_literal(suffix: LiteralSuffix) -> Sql:
         """The effective boolean value of the outer `term`, a literal, by `suffix`, its datatype or language tag."""
         return (
             F.when(is_string(suffix), F.length(term) > F.length(suffix) + F.lit(2))

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from transom.model.rdf.values import DIGITS, PLACES, NumericKind, NumericValue
 from transom.spark.expressions.sql import F, Sql, let
-from transom.spark.rdf.terms.spelling import is_literal, literal_suffix
+from transom.spark.rdf.terms.spelling import LiteralSuffix, TermText, is_literal, literal_suffix
 from transom.spark.rdf.terms.values import (
     UNIT,
+    ScaledDecimal,
     exact,
     numeric_kind,
     read_bounded_integer,
@@ -30,10 +31,10 @@ COMPARISONS: dict[str, Callable[..., object]] = {
 """Comparison operators, with the term on the left."""
 
 
-def compare_with_constant(term: Sql, comparison: str, constant: NumericValue) -> Sql:
+def compare_with_constant(term: TermText, comparison: str, constant: NumericValue) -> Sql:
     """Compare the number in a term with a constant, by an operator such as `<=`; NULL if the term is not a number."""
 
-    def read(text: Sql, suffix: Sql, kind: Sql) -> Sql:
+    def read(text: Sql, suffix: LiteralSuffix, kind: Sql) -> Sql:
         """Compare the number in a literal's text with the constant; `kind` says integer, decimal or float."""
         single = read_float(text).cast("float").cast("double")
         return (
@@ -66,7 +67,7 @@ def _constant_truth(number: Sql, truth: object) -> Sql:
 
 
 def _compare_integers(integer: Sql, comparison: str, constant: NumericValue) -> Sql:
-    """Compare an integer with a constant number of any kind; a fractional constant is replaced by its floor."""
+    """Whether an integer and a constant number of any kind satisfy `comparison`, an operator such as `<=`."""
     if constant.kind >= NumericKind.FLOAT:
         return _compare_floats(integer.cast("double"), comparison, constant, NumericKind.INTEGER)
     value = Fraction(constant.value)
@@ -78,7 +79,7 @@ def _compare_integers(integer: Sql, comparison: str, constant: NumericValue) -> 
     return integer <= exact(floor) if comparison in ("<", "<=") else integer > exact(floor)
 
 
-def _compare_decimals(decimal: Sql, comparison: str, constant: NumericValue) -> Sql:
+def _compare_decimals(decimal: ScaledDecimal, comparison: str, constant: NumericValue) -> Sql:
     """Whether a decimal, in units of 10^-18, and a constant number satisfy the operator `comparison`."""
     if constant.kind >= NumericKind.FLOAT:
         nearest_float = F.concat(decimal.cast("string"), F.lit(f"E-{PLACES}")).try_cast("double")
@@ -90,7 +91,7 @@ def _compare_decimals(decimal: Sql, comparison: str, constant: NumericValue) -> 
 
 
 def _compare_floats(value: Sql, comparison: str, constant: NumericValue, kind: NumericKind) -> Sql:
-    """Compare a float with a constant, both promoted to the same kind; false for NaN.
+    """Apply `comparison`, such as `<=`, to a float and a constant, both promoted to the same kind; false for NaN.
 
     `kind` is the kind of the number from which the float was read.
     """

@@ -13,8 +13,8 @@ from transom.spark.expressions.sql import F, Sql, let, let_interpreted
 from transom.spark.rdf.terms import arithmetic, compare
 from transom.spark.rdf.terms.constants import compare_with_constant
 from transom.spark.rdf.terms.shapes import ShapedTerm, TermShape, bind_once, constant_term, no_term, truth_term
-from transom.spark.rdf.terms.spelling import LANG_STRING_SUFFIX, has_datatype, is_literal, literal_suffix
-from transom.spark.rdf.terms.values import term_value, trimmed_lexical
+from transom.spark.rdf.terms.spelling import LANG_STRING_SUFFIX, TermText, has_datatype, is_literal, literal_suffix
+from transom.spark.rdf.terms.values import NumberStruct, ValueStruct, term_value, trimmed_lexical
 
 
 def _is_number(operand: ShapedTerm) -> bool:
@@ -33,7 +33,7 @@ def _constant_value(operand: ShapedTerm) -> object:
     return value_of(operand.constant) if isinstance(operand.constant, Literal) else None
 
 
-def _term_or_empty(operand: ShapedTerm) -> Sql:
+def _term_or_empty(operand: ShapedTerm) -> TermText:
     """The N-Triples text of an operand that is held as a term; for others the empty string, which is no term."""
     return operand.column if operand.shape is TermShape.TERM else F.lit("")
 
@@ -55,7 +55,7 @@ def equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
         )
     if _is_number(left) or _is_number(right):
 
-        def quick(left_number: Sql, right_number: Sql) -> Sql:
+        def quick(left_number: NumberStruct, right_number: NumberStruct) -> Sql:
             """Whether two operands are equal: as numbers if both are numbers, otherwise as values of any class."""
             both = left_number.isNotNull() & right_number.isNotNull()
             return F.when(both, arithmetic.equal(left_number, right_number)).otherwise(_on_values(left, right, _equal))
@@ -84,7 +84,7 @@ def equal_or_false(left: ShapedTerm, right: ShapedTerm) -> Sql:
     return equal(left, right)
 
 
-def _is_constant(term: Sql, constant: Term) -> Sql:
+def _is_constant(term: TermText, constant: Term) -> Sql:
     """Whether a term equals a constant, by comparing N-Triples texts if possible; an error counts as false."""
     spelled = encode_term(constant)
     match value_of(constant) if isinstance(constant, Literal) else None:
@@ -125,7 +125,7 @@ _MIRRORED = {"<": ">", "<=": ">=", "=": "="}
 
 
 def _compare_with_number(left: ShapedTerm, comparison: str, right: ShapedTerm) -> Sql | None:
-    """Compare a variable term with a constant number; return None for other pairs of operands."""
+    """Apply `comparison`, such as `<`, to a variable term and a constant number; None for other pairs of operands."""
     for variable, constant, oriented in ((left, right, comparison), (right, left, _MIRRORED[comparison])):
         number = _constant_value(constant)
         if variable.shape is TermShape.TERM and variable.constant is None and isinstance(number, NumericValue):
@@ -133,7 +133,7 @@ def _compare_with_number(left: ShapedTerm, comparison: str, right: ShapedTerm) -
     return None
 
 
-def _equal(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
+def _equal(left_term: TermText, right_term: TermText, left: ValueStruct, right: ValueStruct) -> Sql:
     """Compare two terms by SPARQL `=`, from their N-Triples texts and their parsed values; NULL on error."""
     return compare.equal(left_term, right_term, left, right)
 
@@ -145,7 +145,7 @@ def _on_values(left_operand: ShapedTerm, right_operand: ShapedTerm, body: Callab
         """Parse both operands and pass texts and values to the enclosing `body`; NULL if an operand is NULL."""
         first, second = _with_column(left_operand, left_column), _with_column(right_operand, right_column)
 
-        def on_parsed(left_value: Sql, right_value: Sql) -> Sql:
+        def on_parsed(left_value: ValueStruct, right_value: ValueStruct) -> Sql:
             """Call the `body` of `_on_values` with both operands' N-Triples texts and both parsed values."""
             return body(_term_or_empty(first), _term_or_empty(second), left_value, right_value)
 
@@ -201,7 +201,7 @@ def less_or_equal(left: ShapedTerm, right: ShapedTerm) -> Sql:
     return _on_values(left, right, _less_or_equal_values)
 
 
-def _less_or_equal_values(left_term: Sql, right_term: Sql, left: Sql, right: Sql) -> Sql:
+def _less_or_equal_values(left_term: TermText, right_term: TermText, left: ValueStruct, right: ValueStruct) -> Sql:
     """Compare two terms by SPARQL `<=`, from their N-Triples texts and their parsed values; NULL on error."""
     return let(
         [compare.less(left, right), _equal(left_term, right_term, left, right)],

@@ -10,6 +10,7 @@ from transom.spark.rdf.terms import casts, strings
 from transom.spark.rdf.terms.forms import equal, less, less_or_equal
 from transom.spark.rdf.terms.shapes import ShapedTerm, TermShape, truth_term
 from transom.spark.rdf.terms.spelling import (
+    TermText,
     datatype_term,
     iri_text,
     is_blank_node,
@@ -24,7 +25,7 @@ TermLowering = Callable[..., ShapedTerm]
 
 
 def _on_term(shape: TermShape, body: Callable[[Sql], Sql]) -> TermLowering:
-    """Build the translation of a one-argument function; `body` gets the N-Triples text of the argument.
+    """Build the translation of a one-argument function, by `body` on N-Triples text; `shape`: the result's encoding.
 
     `shape` is the SQL representation of the result.
     """
@@ -42,7 +43,7 @@ def _on_literal_suffix(body: Callable[[Sql], Sql]) -> Callable[[Sql], Sql]:
     return lambda term: F.when(is_literal(term), body(literal_suffix(term)))
 
 
-def string_characters(term: Sql) -> Sql:
+def string_characters(term: TermText) -> Sql:
     """Return the characters of an IRI or a literal, given as N-Triples text; NULL for a blank node."""
     return F.when(is_iri(term), iri_text(term)).when(is_literal(term), lexical(term, literal_suffix(term)))
 

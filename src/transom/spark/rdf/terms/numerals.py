@@ -5,7 +5,8 @@ from __future__ import annotations
 from transom.model.rdf.terms import DECIMAL, DOUBLE, FLOAT, INTEGER
 from transom.model.rdf.values import PLACES, NumericKind
 from transom.spark.expressions.sql import F, Sql, SqlCase, let, let_interpreted
-from transom.spark.rdf.terms.spelling import datatype_suffix, literal_term
+from transom.spark.rdf.terms.spelling import TermText, datatype_suffix, literal_term
+from transom.spark.rdf.terms.values import NumberStruct
 
 _DATATYPES = {
     NumericKind.INTEGER: INTEGER,
@@ -24,7 +25,7 @@ _SMALLEST_NORMAL = 2.3e-308
 """Below this, floats are subnormal and have fewer significant digits."""
 
 
-def number_term(value: Sql) -> Sql:
+def number_term(value: NumberStruct) -> TermText:
     """Write a number struct (kind, exact value, float value) as its canonical literal in N-Triples text."""
     kind = value["k"]
     suffixes = {int(number_kind): datatype_suffix(datatype) for number_kind, datatype in _DATATYPES.items()}
@@ -36,7 +37,7 @@ def number_term(value: Sql) -> Sql:
         .when(kind == int(NumericKind.DECIMAL), decimal_text(value["n"]))
         .otherwise(let_interpreted([value["f"], kind == int(NumericKind.FLOAT)], canonical_float_text))
     )
-    return literal_term(digits, suffix, escape=False)
+    return literal_term(digits, suffix, needs_escape=False)
 
 
 def decimal_text(units: Sql, scale: int = PLACES) -> Sql:
@@ -166,10 +167,10 @@ def _fewest_digits(size: Sql, single: Sql, java_digits: Sql) -> Sql:
     most = F.when(single, F.least(F.lit(_SINGLE_DIGITS), length)).otherwise(length)
 
     def candidates(count: Sql) -> Sql:
-        """Return texts of the float with `count` digits: the nearest and, for 64 bits, the other neighbour."""
+        """Return the float as decimal texts of `count` digits: the nearest and, for 64 bits, the second nearest."""
 
         def nearest_two(quotient: Sql, unit: Sql, remainder: Sql) -> Sql:
-            """Return decimal texts: `quotient` rounded to nearest and, for 64-bit floats, its other neighbour."""
+            """Round `quotient` + `remainder` / `unit` and, for 64-bit floats, also the other way; return texts."""
             up = (remainder * F.lit(2) > unit) | ((remainder * F.lit(2) == unit) & (quotient % F.lit(2) == F.lit(1)))
             nearest = F.when(up, quotient + F.lit(1)).otherwise(quotient)
             second_nearest = F.when(up, quotient).otherwise(quotient + F.lit(1))

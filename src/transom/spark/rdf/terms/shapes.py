@@ -14,6 +14,8 @@ from transom.spark.expressions.sql import F, Sql, let
 from transom.spark.rdf.terms import arithmetic, compare
 from transom.spark.rdf.terms.numerals import number_term
 from transom.spark.rdf.terms.spelling import (
+    LiteralSuffix,
+    TermText,
     boolean_term,
     is_literal,
     is_string,
@@ -22,7 +24,16 @@ from transom.spark.rdf.terms.spelling import (
     literal_suffix,
     literal_term,
 )
-from transom.spark.rdf.terms.values import ValueClass, constant_value, term_number, term_value, value_struct
+from transom.spark.rdf.terms.values import (
+    NumberStruct,
+    TextStruct,
+    ValueClass,
+    ValueStruct,
+    constant_value,
+    term_number,
+    term_value,
+    value_struct,
+)
 
 
 class TermShape(Enum):
@@ -47,7 +58,7 @@ class ShapedTerm:
     constant: Term | None = None
     is_short: bool = False
 
-    def term(self) -> Sql:
+    def term(self) -> TermText:
         """The value as an RDF term in N-Triples text."""
         match self.shape:
             case TermShape.TERM:
@@ -77,7 +88,7 @@ class ShapedTerm:
             case TermShape.TEXT:
                 return self.column["s"] != F.lit("")
 
-    def number(self) -> Sql:
+    def number(self) -> NumberStruct:
         """The value as a number struct (kind, exact value, float value); NULL if the value is not a number."""
         if self.constant is not None:
             value = value_of(self.constant) if isinstance(self.constant, Literal) else None
@@ -90,7 +101,7 @@ class ShapedTerm:
             case _:
                 return _no_value()
 
-    def text(self) -> Sql:
+    def text(self) -> TextStruct:
         """The value as a parsed string with its language; NULL if the value is not a string."""
         if self.constant is not None:
             value = value_of(self.constant) if isinstance(self.constant, Literal) else None
@@ -100,7 +111,8 @@ class ShapedTerm:
                 return self._bind(_text_struct)
             case TermShape.CHARACTERS:
                 return let(
-                    [self.column], lambda value: F.when(value.isNotNull(), value_struct(ValueClass.TEXT, s=value, l=""))
+                    [self.column],
+                    lambda value: F.when(value.isNotNull(), value_struct(ValueClass.TEXT, string=value, language="")),
                 )
             case TermShape.TEXT:
                 return self.column
@@ -122,7 +134,7 @@ class ShapedTerm:
             case _:
                 return F.lit(None).cast("string")
 
-    def value(self) -> Sql:
+    def value(self) -> ValueStruct:
         """The parsed value of any class (number, string, boolean, ...) as a struct; NULL if there is no term."""
         if self.constant is not None:
             return constant_value(self.constant)
@@ -132,7 +144,7 @@ class ShapedTerm:
             case TermShape.TRUTH:
                 return let(
                     [self.column],
-                    lambda truth: F.when(truth.isNotNull(), value_struct(ValueClass.TRUTH, n=truth.cast("int"))),
+                    lambda truth: F.when(truth.isNotNull(), value_struct(ValueClass.TRUTH, number=truth.cast("int"))),
                 )
             case TermShape.NUMBER | TermShape.TEXT:
                 return self.column
@@ -144,7 +156,7 @@ class ShapedTerm:
         return body(self.column) if self.is_short else let([self.column], body)
 
 
-def _no_value() -> Sql:
+def _no_value() -> ValueStruct:
     """Build a NULL that has the struct type of parsed values."""
     return F.lit(None).cast("struct<c:int,k:bigint,n:decimal(38,0),f:double,s:string,l:string>")
 
@@ -187,27 +199,30 @@ def bind_once(operands: Sequence[ShapedTerm], body: Callable[..., ShapedTerm]) -
     return ShapedTerm(shape[0], column)
 
 
-def _text_struct(term: Sql) -> Sql:
+def _text_struct(term: TermText) -> TextStruct:
     """Parse a string literal, given as N-Triples text, to a string with its language; NULL for other terms."""
 
-    def read(suffix: Sql) -> Sql:
+    def read(suffix: LiteralSuffix) -> TextStruct:
         """Parse the literal as a string struct; `suffix` is what follows its closing quote; NULL if no string."""
-        return F.when(is_string(suffix), value_struct(ValueClass.TEXT, s=lexical(term, suffix), l=language_tag(suffix)))
+        return F.when(
+            is_string(suffix),
+            value_struct(ValueClass.TEXT, string=lexical(term, suffix), language=language_tag(suffix)),
+        )
 
     return F.when(is_literal(term), let([literal_suffix(term)], read))
 
 
-def _plain_characters(term: Sql) -> Sql:
+def _plain_characters(term: TermText) -> Sql:
     """Return the characters of a string literal (N-Triples text) without language tag; NULL for other terms."""
 
-    def read(suffix: Sql) -> Sql:
+    def read(suffix: LiteralSuffix) -> Sql:
         """Return the literal's characters; NULL if `suffix`, its language tag or datatype, makes it not plain."""
         return F.when(is_string(suffix) & ~F.startswith(suffix, F.lit("@")), lexical(term, suffix))
 
     return F.when(is_literal(term), let([literal_suffix(term)], read))
 
 
-def _text_term(text: Sql) -> Sql:
+def _text_term(text: TextStruct) -> TermText:
     """Write a parsed string with its language as a literal in N-Triples text."""
     suffix = F.when(text["l"] == "", F.lit("")).otherwise(F.concat(F.lit("@"), text["l"]))
     return literal_term(text["s"], suffix)

@@ -10,8 +10,8 @@ from transom.model.rdf.terms import IRI, LANG_STRING, STRING, Literal
 from transom.model.rdf.values import NumericKind
 from transom.spark.expressions.sql import F, Sql, let
 from transom.spark.rdf.terms.shapes import ShapedTerm, TermShape, constant_term, truth_term
-from transom.spark.rdf.terms.spelling import is_iri, literal_term
-from transom.spark.rdf.terms.values import ValueClass, exact, value_struct
+from transom.spark.rdf.terms.spelling import TermText, is_iri, literal_term
+from transom.spark.rdf.terms.values import TextStruct, ValueClass, exact, value_struct
 
 _MAX_LENGTH = 2**30
 """An upper bound for the length of strings, at which positions and lengths are clamped."""
@@ -20,20 +20,21 @@ _LANGUAGE_TAG = r"\A[A-Za-z]+(?:-[A-Za-z0-9]+)*\z"
 _IRI = r"\A[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*\z"
 
 
-def _text_struct(column: Sql) -> ShapedTerm:
+def _text_struct(column: TextStruct) -> ShapedTerm:
     """Wrap an SQL struct of text and language as a ShapedTerm, that is SQL marked as a parsed string."""
     return ShapedTerm(TermShape.TEXT, column)
 
 
-def with_characters(text: Sql, characters: Sql) -> Sql:
+def with_characters(text: TextStruct, characters: Sql) -> TextStruct:
     """Build a parsed string of `characters` with the language tag of the parsed string `text`; NULL stays NULL."""
-    return F.when(text.isNotNull(), value_struct(ValueClass.TEXT, s=characters, l=text["l"]))
+    return F.when(text.isNotNull(), value_struct(ValueClass.TEXT, string=characters, language=text["l"]))
 
 
 def integer_of(number: Sql) -> ShapedTerm:
     """Wrap an integral number as a ShapedTerm (SQL and its representation) of type xsd:integer."""
     column = let(
-        [number], lambda n: F.when(n.isNotNull(), value_struct(ValueClass.NUMBER, k=int(NumericKind.INTEGER), n=n))
+        [number],
+        lambda n: F.when(n.isNotNull(), value_struct(ValueClass.NUMBER, kind=int(NumericKind.INTEGER), number=n)),
     )
     return ShapedTerm(TermShape.NUMBER, column)
 
@@ -44,7 +45,7 @@ def length(argument: ShapedTerm) -> ShapedTerm:
 
 
 def _string_index(number: Sql) -> Sql:
-    """Clamp an exact integer to 1 .. 2^30, as the character number at which Spark's `substring` begins."""
+    """Clamp an exact integer to 1 .. 2^30, as a character position for Spark's `substring`; NULL stays NULL."""
     last = exact(_MAX_LENGTH)
     return F.when(number < exact(1), F.lit(1)).when(number > last, F.lit(_MAX_LENGTH)).otherwise(number.try_cast("int"))
 
@@ -56,7 +57,7 @@ def substring(argument: ShapedTerm, start: ShapedTerm, count: ShapedTerm | None 
         """The exact integer in an operand; NULL for other values."""
         return let([operand.number()], lambda number: F.when(number["k"] == int(NumericKind.INTEGER), number["n"]))
 
-    def slice_text(text: Sql, start: Sql, longest: Sql) -> Sql:
+    def slice_text(text: TextStruct, start: Sql, longest: Sql) -> TextStruct:
         """Return the part of a string from position `start` (from 1) on, of at most `longest` characters."""
         first = _string_index(start)
         end = _string_index(F.coalesce(F.try_add(start, longest), longest))
@@ -75,7 +76,7 @@ def map_characters(function: Callable[[Sql], Sql]) -> Callable[[ShapedTerm], Sha
     )
 
 
-def _are_compatible(first: Sql, second: Sql) -> Sql:
+def _are_compatible(first: TextStruct, second: TextStruct) -> Sql:
     """Whether two strings are compatible arguments in SPARQL: the second has no language, or the first one's."""
     return (second["l"] == F.lit("")) | (second["l"] == first["l"])
 
@@ -86,7 +87,7 @@ def string_predicate(function: Callable[[Sql, Sql], Sql]) -> Callable[[ShapedTer
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
         """Translate a string test such as CONTAINS to a boolean term; NULL (an error) for unsuitable operands."""
 
-        def applied(first: Sql, second: Sql) -> Sql:
+        def applied(first: TextStruct, second: TextStruct) -> Sql:
             """Test two strings, for example with CONTAINS; NULL if their language tags are incompatible."""
             return F.when(_are_compatible(first, second), function(first["s"], second["s"]))
 
@@ -104,13 +105,13 @@ def _split_at(part: Callable[[Sql, Sql, Sql], Sql]) -> Callable[[ShapedTerm, Sha
     def lowered(left: ShapedTerm, right: ShapedTerm) -> ShapedTerm:
         """Compute STRBEFORE or STRAFTER of the left string; '' if the right is not in it, NULL on error."""
 
-        def take_part(first: Sql, second: Sql, position: Sql) -> Sql:
+        def take_part(first: TextStruct, second: TextStruct, position: Sql) -> TextStruct:
             """Return the part of `first` before or after `second`, found at `position` (0: none, empty)."""
             result = with_characters(first, part(first["s"], second["s"], position))
-            missing = value_struct(ValueClass.TEXT, s="", l="")
+            missing = value_struct(ValueClass.TEXT, string="", language="")
             return F.when(_are_compatible(first, second), F.when(position > 0, result).when(position == 0, missing))
 
-        def located(first: Sql, second: Sql) -> Sql:
+        def located(first: TextStruct, second: TextStruct) -> TextStruct:
             """Return the part of string `first` before or after string `second` (STRBEFORE or STRAFTER)."""
             return let([first, second, F.position(second["s"], first["s"])], take_part)
 
@@ -138,13 +139,14 @@ def concat(*operands: ShapedTerm) -> ShapedTerm:
     if not operands:
         return constant_term(Literal(""))
 
-    def joined(*texts: Sql) -> Sql:
+    def joined(*texts: Sql) -> TextStruct:
         """Concatenate strings (parsed values); NULL if one of them is NULL."""
         same_language = reduce(and_, (text["l"] == texts[0]["l"] for text in texts))
         all_present = reduce(and_, (text.isNotNull() for text in texts))
         language = F.when(same_language, texts[0]["l"]).otherwise(F.lit(""))
         return F.when(
-            all_present, value_struct(ValueClass.TEXT, s=F.concat(*(text["s"] for text in texts)), l=language)
+            all_present,
+            value_struct(ValueClass.TEXT, string=F.concat(*(text["s"] for text in texts)), language=language),
         )
 
     return _text_struct(let([operand.text() for operand in operands], joined))
@@ -167,10 +169,10 @@ def lang_matches(tag: ShapedTerm, language_range: ShapedTerm) -> ShapedTerm:
 def language_literal(argument: ShapedTerm, tag: ShapedTerm) -> ShapedTerm:
     """Compute STRLANG: a literal from a plain string and a language tag; NULL (an error) if the tag is invalid."""
 
-    def tagged_literal(text: Sql, language: Sql) -> Sql:
+    def tagged_literal(text: Sql, language: Sql) -> TextStruct:
         """Build the parsed value of the string with the language tag; NULL if the tag is invalid."""
         is_valid = text.isNotNull() & F.rlike(language, F.lit(_LANGUAGE_TAG))
-        return F.when(is_valid, value_struct(ValueClass.TEXT, s=text, l=F.lower(language)))
+        return F.when(is_valid, value_struct(ValueClass.TEXT, string=text, language=F.lower(language)))
 
     return _text_struct(let([argument.characters(), tag.characters()], tagged_literal))
 
@@ -178,7 +180,7 @@ def language_literal(argument: ShapedTerm, tag: ShapedTerm) -> ShapedTerm:
 def typed_literal(argument: ShapedTerm, datatype: ShapedTerm) -> ShapedTerm:
     """Compute STRDT: a literal from a plain string and a datatype IRI; NULL (an error) for rdf:langString."""
 
-    def literal(text: Sql, name: Sql) -> Sql:
+    def literal(text: Sql, name: Sql) -> TermText:
         """Return a literal in N-Triples text; NULL if the datatype `name` is no IRI or is rdf:langString."""
         suffix = F.when(name == F.lit(str(IRI(STRING))), F.lit("")).otherwise(F.concat(F.lit("^^"), name))
         return F.when(is_iri(name) & (name != F.lit(str(IRI(LANG_STRING)))), literal_term(text, suffix))
@@ -189,7 +191,7 @@ def typed_literal(argument: ShapedTerm, datatype: ShapedTerm) -> ShapedTerm:
 def iri_of(argument: ShapedTerm) -> ShapedTerm:
     """Compute IRI: an IRI unchanged, or the IRI that a string spells; NULL (an error) if it is not absolute."""
 
-    def from_term_or_text(term: Sql, characters: Sql) -> Sql:
+    def from_term_or_text(term: TermText, characters: Sql) -> TermText:
         """Return the term if it is an IRI, otherwise the IRI that the characters spell, as N-Triples text."""
         spelled = F.concat(F.lit("<"), characters, F.lit(">"))
         return F.when(is_iri(term), term).when(F.rlike(characters, F.lit(_IRI)), spelled)

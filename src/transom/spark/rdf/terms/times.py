@@ -11,7 +11,7 @@ import re
 from transom.model.rdf.terms import DATE, DATE_TIME, DAY_TIME, DURATION, TIME, YEAR_MONTH
 from transom.model.rdf.times import CLOCK, DAY, SPAN, ZONE
 from transom.spark.expressions.sql import F, Sql, let, let_interpreted
-from transom.spark.rdf.terms.spelling import datatype_suffix
+from transom.spark.rdf.terms.spelling import LiteralSuffix, datatype_suffix
 
 DURATIONS = (DURATION, DAY_TIME, YEAR_MONTH)
 WIDE = "decimal(38,0)"
@@ -32,15 +32,15 @@ def _groups(text: Sql, pattern: str, count: int) -> Sql:
     return F.when(F.rlike(text, F.lit(pattern)), F.split(joined, r"\|", -1))
 
 
-def read_instant(text: Sql, suffix: Sql) -> Sql:
-    """Parse a date, time or dateTime to a struct of its parts; NULL if it is invalid.
+def read_instant(text: Sql, suffix: LiteralSuffix) -> Sql:
+    """Parse a date, time or dateTime (datatype in `suffix`) to a struct of year, ..., zone, nanos; NULL if invalid.
 
     `suffix` is the literal's suffix, `^^<datatype>`.
     """
     return let_interpreted([_groups(text, _INSTANT, 8), suffix], _instant_of_groups)
 
 
-def _instant_of_groups(groups: Sql, suffix: Sql) -> Sql:
+def _instant_of_groups(groups: Sql, suffix: LiteralSuffix) -> Sql:
     """Build the struct of an instant from the groups of a match; NULL if they do not fit the datatype in `suffix`."""
     year, month, day, mark, hour, minute, second, zone = (F.get(groups, F.lit(n)) for n in range(8))
     has_day, has_clock, has_mark = year != "", hour != "", mark != ""
@@ -82,12 +82,12 @@ def _validated_instant(
     second: Sql,
     nano: Sql,
     zone: Sql,
-    shape: Sql,
+    fits_datatype: Sql,
     has_day: Sql,
 ) -> Sql:
-    """Build an instant struct from its parts; NULL if no such day or time exists or `shape` is false.
+    """Build an instant struct from parts, such as '-02-28', `zone` in minutes; NULL if invalid or not `fits_datatype`.
 
-    It is also NULL if `shape` is false: if the parts do not fit the datatype.
+    It is also NULL if `fits_datatype` is false: if the parts do not fit the datatype.
 
     Spark validates the day in the corresponding year of 2000 to 2399, because its dates do not cover all years of XML
     Schema; the calendar repeats every 400 years.
@@ -95,13 +95,13 @@ def _validated_instant(
     of_cycle = F.pmod(year, F.lit(400)) + F.lit(2000)
     date = F.concat(of_cycle.cast("string"), month_and_day).try_cast("date")
     midnight = (hour == 24) & (minute + second + nano == 0)
-    is_valid = shape & (minute < 60) & (second < 60) & ((hour < 24) | midnight)
+    is_valid = fits_datatype & (minute < 60) & (second < 60) & ((hour < 24) | midnight)
     day = F.date_add(date, F.when(midnight & has_day, 1).otherwise(0))
     return F.when(is_valid, let([year - of_cycle, day, hour % F.lit(24), minute, second, nano, zone], _instant_struct))
 
 
 def _instant_struct(cycles: Sql, date: Sql, hour: Sql, minute: Sql, second: Sql, nano: Sql, zone: Sql) -> Sql:
-    """Build an instant's struct: fields and nanoseconds since 1970; add `cycles` years, a multiple of 400.
+    """Build an instant's struct: fields and nanoseconds since 1970, `cycles` years (a multiple of 400) after `date`.
 
     `cycles` is the number of years to add to `date`, which Spark's dates cannot reach.
     """
@@ -127,8 +127,8 @@ def _floor_div(number: Sql, divisor: int) -> Sql:
     return F.div(number - F.pmod(number, F.lit(divisor)), F.lit(divisor).cast("bigint"))
 
 
-def read_duration(text: Sql, suffix: Sql) -> Sql:
-    """Parse a duration to months and nanoseconds; NULL if it is invalid.
+def read_duration(text: Sql, suffix: LiteralSuffix) -> Sql:
+    """Parse a duration's text to a struct (months, nanos); `suffix` is its datatype, `^^<...>`; NULL if invalid.
 
     `suffix` is the literal's suffix, `^^<datatype>`.
     """
@@ -136,7 +136,7 @@ def read_duration(text: Sql, suffix: Sql) -> Sql:
     return let_interpreted([F.when(is_complete, _groups(text, _DURATION, 8)), suffix], _duration_of_groups)
 
 
-def _duration_of_groups(groups: Sql, suffix: Sql) -> Sql:
+def _duration_of_groups(groups: Sql, suffix: LiteralSuffix) -> Sql:
     """Build a duration struct from regex groups; NULL if these do not fit the datatype in `suffix`."""
     sign, years, months, days, clock, hours, minutes, seconds = (F.get(groups, F.lit(n)) for n in range(8))
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
+from typing import TypeAlias
 
 from transom.model.rdf.terms import BOOLEAN, DATE, DATE_TIME, DECIMAL, DOUBLE, FLOAT, INTEGER, TIME, Literal, Term
 from transom.model.rdf.times import Instant, XsdDuration
@@ -27,6 +28,8 @@ from transom.model.rdf.values import (
 )
 from transom.spark.expressions.sql import F, Sql, let
 from transom.spark.rdf.terms.spelling import (
+    LiteralSuffix,
+    TermText,
     datatype_suffix,
     has_datatype,
     is_literal,
@@ -36,6 +39,15 @@ from transom.spark.rdf.terms.spelling import (
     literal_suffix,
 )
 from transom.spark.rdf.terms.times import DURATIONS, read_duration, read_instant
+
+ValueStruct: TypeAlias = Sql
+"""A parsed value of any class, as the struct described above."""
+NumberStruct: TypeAlias = Sql
+"""A parsed number: the struct with its kind in `k`, and its value in `n` (exact) or `f` (float)."""
+TextStruct: TypeAlias = Sql
+"""A parsed string: the struct with its characters in `s` and its language tag in `l`."""
+ScaledDecimal: TypeAlias = Sql
+"""A decimal as an integer of type decimal(38,0), in units of 10^-18."""
 
 EXACT = "decimal(38,0)"
 UNIT = 10**PLACES
@@ -79,72 +91,71 @@ def magnitude(number: Sql) -> Sql:
 def value_struct(
     value_class: ValueClass | Sql,
     *,
-    k: Sql | int | None = None,
-    n: Sql | int | None = None,
-    f: Sql | float | None = None,
-    s: Sql | str | None = None,
-    l: Sql | str | None = None,  # noqa: E741 - the language
-) -> Sql:
-    """Build a parsed value's struct: class, number kind `k`, exact `n` or float `f`, string `s`, language `l`.
+    kind: Sql | int | None = None,
+    number: Sql | int | None = None,
+    float_number: Sql | float | None = None,
+    string: Sql | str | None = None,
+    language: Sql | str | None = None,
+) -> ValueStruct:
+    """Build a parsed value, a struct of class, kind, exact number, float, string, language; None: unused, NULL.
 
-    It holds the class of the value, the kind of number `k`, the exact number `n`, the float `f`, the string `s` and the
-    language `l`.
+    A number has its `kind` and a `number` (exact) or `float_number`, a string has `string` and `language`.
     """
-    exact_column = exact(n) if isinstance(n, int) else F.lit(n).cast(EXACT)
+    exact_column = exact(number) if isinstance(number, int) else F.lit(number).cast(EXACT)
     return F.struct(
         F.lit(int(value_class) if isinstance(value_class, ValueClass) else value_class).cast("int").alias("c"),
-        F.lit(k).cast("bigint").alias("k"),
+        F.lit(kind).cast("bigint").alias("k"),
         exact_column.alias("n"),
-        F.lit(f).cast("double").alias("f"),
-        F.lit(s).cast("string").alias("s"),
-        F.lit(l).cast("string").alias("l"),
+        F.lit(float_number).cast("double").alias("f"),
+        F.lit(string).cast("string").alias("s"),
+        F.lit(language).cast("string").alias("l"),
     )
 
 
-def constant_value(term: Term) -> Sql:
+def constant_value(term: Term) -> ValueStruct:
     """Convert a constant term of the query to a parsed value, an SQL struct."""
     value = value_of(term) if isinstance(term, Literal) else None
     match value:
         case NumericValue(kind=kind, value=number):
             return constant_number(kind, number)
         case StringValue(text=text, language=language):
-            return value_struct(ValueClass.TEXT, s=text, l=language)
+            return value_struct(ValueClass.TEXT, string=text, language=language)
         case bool():
-            return value_struct(ValueClass.TRUTH, n=int(value))
+            return value_struct(ValueClass.TRUTH, number=int(value))
         case Instant(datatype=datatype, zone=zone):
-            return value_struct(INSTANTS[datatype], k=zone, n=int(value.seconds * NANO))
+            return value_struct(INSTANTS[datatype], kind=zone, number=int(value.seconds * NANO))
         case XsdDuration(months=months, seconds=seconds):
-            return value_struct(ValueClass.SPAN, k=months, n=int(seconds * NANO))
+            return value_struct(ValueClass.SPAN, kind=months, number=int(seconds * NANO))
         case None:
             return value_struct(ValueClass.UNKNOWN if isinstance(term, Literal) else ValueClass.NO_LITERAL)
 
 
-def constant_number(kind: NumericKind, number: int | Decimal | float) -> Sql:
+def constant_number(kind: NumericKind, number: int | Decimal | float) -> NumberStruct:
     """Convert a constant number of the query to a parsed value, an SQL struct."""
     match number:
         case float():
-            return value_struct(ValueClass.NUMBER, k=int(kind), f=number)
+            return value_struct(ValueClass.NUMBER, kind=int(kind), float_number=number)
         case int():
-            return value_struct(ValueClass.NUMBER, k=int(kind), n=number)
+            return value_struct(ValueClass.NUMBER, kind=int(kind), number=number)
         case Decimal():
-            return value_struct(ValueClass.NUMBER, k=int(kind), n=int(Fraction(number) * UNIT))
+            return value_struct(ValueClass.NUMBER, kind=int(kind), number=int(Fraction(number) * UNIT))
 
 
-def term_value(term: Sql) -> Sql:
+def term_value(term: TermText) -> ValueStruct:
     """Parse a term in N-Triples text to its value; an unreadable literal is of class UNKNOWN, NULL stays NULL."""
     return F.when(is_literal(term), let([literal_suffix(term)], lambda suffix: _literal_value(term, suffix))).when(
         term.isNotNull(), value_struct(ValueClass.NO_LITERAL)
     )
 
 
-def _literal_value(term: Sql, suffix: Sql) -> Sql:
+def _literal_value(term: TermText, suffix: LiteralSuffix) -> ValueStruct:
     """Parse a literal to its value, of class UNKNOWN if it is invalid; `suffix` is the text after its closing quote."""
-    text = value_struct(ValueClass.TEXT, s=lexical(term, suffix), l=language_tag(suffix))
+    text = value_struct(ValueClass.TEXT, string=lexical(term, suffix), language=language_tag(suffix))
     parsed = let([trimmed_lexical(term, suffix)], lambda lexical_form: _lexical_value(lexical_form, suffix))
     return F.when(is_string(suffix), text).otherwise(F.coalesce(parsed, value_struct(ValueClass.UNKNOWN)))
 
 
-def _lexical_value(text: Sql, suffix: Sql) -> Sql:
+def _lexical_value(text: Sql, suffix: LiteralSuffix) -> ValueStruct:
     """Parse a literal's text by the datatype in `suffix` (`^^<...>`); NULL for an invalid text or unknown datatype."""
     return (
         F.when(numeric_kind(suffix).isNotNull(), number_value(text, suffix))
@@ -154,18 +165,20 @@ def _lexical_value(text: Sql, suffix: Sql) -> Sql:
     )
 
 
-def trimmed_lexical(term: Sql, suffix: Sql) -> Sql:
+def trimmed_lexical(term: TermText, suffix: LiteralSuffix) -> Sql:
     """The unescaped characters of a literal without outer whitespace; `suffix` is the text after its closing quote."""
     return F.btrim(lexical(term, suffix), F.lit(_BLANKS))
 
 
-def boolean_value(text: Sql) -> Sql:
+def boolean_value(text: Sql) -> ValueStruct:
     """Parse the text of a boolean to a parsed value; NULL if invalid."""
     is_true, is_false = text.isin("true", "1"), text.isin("false", "0")
-    return F.when(is_true, value_struct(ValueClass.TRUTH, n=1)).when(is_false, value_struct(ValueClass.TRUTH, n=0))
+    return F.when(is_true, value_struct(ValueClass.TRUTH, number=1)).when(
+        is_false, value_struct(ValueClass.TRUTH, number=0)
+    )
 
 
-def instant_value(text: Sql, suffix: Sql) -> Sql:
+def instant_value(text: Sql, suffix: LiteralSuffix) -> ValueStruct:
     """Parse an instant's text, of the datatype in `suffix` (`^^<...>`), to a parsed value; NULL if invalid."""
     instant_class = F.when(suffix == datatype_suffix(DATE), int(ValueClass.DATE)).when(
         suffix == datatype_suffix(TIME), int(ValueClass.TIME)
@@ -174,28 +187,28 @@ def instant_value(text: Sql, suffix: Sql) -> Sql:
     return let(
         [read_instant(text, suffix), kind],
         lambda instant, value_class: F.when(
-            instant.isNotNull(), value_struct(value_class, k=instant["zone"], n=instant["nanos"])
+            instant.isNotNull(), value_struct(value_class, kind=instant["zone"], number=instant["nanos"])
         ),
     )
 
 
-def duration_value(text: Sql, suffix: Sql) -> Sql:
+def duration_value(text: Sql, suffix: LiteralSuffix) -> ValueStruct:
     """Parse a duration's text, of the datatype in `suffix` (`^^<...>`), to a parsed value; NULL if invalid."""
     return let(
         [read_duration(text, suffix)],
         lambda duration: F.when(
-            duration.isNotNull(), value_struct(ValueClass.SPAN, k=duration["months"], n=duration["nanos"])
+            duration.isNotNull(), value_struct(ValueClass.SPAN, kind=duration["months"], number=duration["nanos"])
         ),
     )
 
 
-def term_number(term: Sql) -> Sql:
+def term_number(term: TermText) -> NumberStruct:
     """Read a term (N-Triples text) as a number struct (kind, exact value, float value); NULL if it is no number."""
     suffix = literal_suffix(term)
     return F.when(is_literal(term), let([trimmed_lexical(term, suffix), suffix, numeric_kind(suffix)], _number_of_kind))
 
 
-def numeric_kind(suffix: Sql) -> Sql:
+def numeric_kind(suffix: LiteralSuffix) -> Sql:
     """The kind of number, such as integer, that a literal's suffix `^^<datatype>` means; NULL if it means none."""
     kinds = dict.fromkeys(RANGES, NumericKind.INTEGER) | {
         DECIMAL: NumericKind.DECIMAL,
@@ -211,7 +224,7 @@ def _map_by_suffix(entries: Mapping[str, int]) -> Sql:
     return F.str_to_map(F.lit(text), F.lit(" "), F.lit("="))
 
 
-def number_value(text: Sql, suffix: Sql) -> Sql:
+def number_value(text: Sql, suffix: LiteralSuffix) -> NumberStruct:
     """Parse a number's text to a number struct (kind, exact value, float value); NULL if it is invalid.
 
     `suffix` (`^^<...>`) names the datatype.
@@ -219,7 +232,7 @@ def number_value(text: Sql, suffix: Sql) -> Sql:
     return let([text, suffix, numeric_kind(suffix)], _number_of_kind)
 
 
-def _number_of_kind(text: Sql, suffix: Sql, kind: Sql) -> Sql:
+def _number_of_kind(text: Sql, suffix: LiteralSuffix, kind: Sql) -> NumberStruct:
     """Parse a number's text to a number struct of `kind`; NULL if invalid or outside the range of type `suffix`.
 
     `suffix` gives the range of an integer.
@@ -236,9 +249,9 @@ def _number_of_kind(text: Sql, suffix: Sql, kind: Sql) -> Sql:
     )
 
 
-def _number_struct(kind: Sql, exact_value: Sql, float_value: Sql) -> Sql:
+def _number_struct(kind: Sql, exact_value: Sql, float_value: Sql) -> NumberStruct:
     """Build a number struct of `kind`: integers and decimals have an exact value, others a float value."""
-    return value_struct(ValueClass.NUMBER, k=kind, n=exact_value, f=float_value)
+    return value_struct(ValueClass.NUMBER, kind=kind, number=exact_value, float_number=float_value)
 
 
 def _round_if_single(value: Sql, single: Sql) -> Sql:
@@ -246,12 +259,12 @@ def _round_if_single(value: Sql, single: Sql) -> Sql:
     return F.when(single, value.cast("float").cast("double")).otherwise(value)
 
 
-def exact_number(kind: NumericKind, number: Sql) -> Sql:
+def exact_number(kind: NumericKind, number: Sql) -> NumberStruct:
     """Build a number struct of an integer, or of a decimal in units of 10^-18; NULL if `number` is NULL."""
-    return F.when(number.isNotNull(), value_struct(ValueClass.NUMBER, k=int(kind), n=number))
+    return F.when(number.isNotNull(), value_struct(ValueClass.NUMBER, kind=int(kind), number=number))
 
 
-def read_bounded_integer(text: Sql, suffix: Sql) -> Sql:
+def read_bounded_integer(text: Sql, suffix: LiteralSuffix) -> Sql:
     """Parse an integer's text, of the datatype in `suffix`; NULL if invalid or out of the datatype's range."""
 
     def inside(integer: Sql) -> Sql:
@@ -267,7 +280,7 @@ def read_bounded_integer(text: Sql, suffix: Sql) -> Sql:
 
 
 def _integer_bound(bounds: tuple[int | None, int | None], side: int) -> int:
-    """The smallest (`side` 0) or largest (1) integer of a datatype, or of 38 digits if the datatype has no limit."""
+    """The smallest (`side` 0) or largest (1) integer in `bounds`; where these have None, the one of 38 digits."""
     bound = bounds[side]
     return bound if bound is not None else (-_FARTHEST, _FARTHEST)[side]
 
@@ -277,7 +290,7 @@ def read_integer(text: Sql) -> Sql:
     return F.when(F.rlike(text, F.lit(rf"\A{WHOLE}\z")), text.try_cast(EXACT))
 
 
-def read_decimal(text: Sql) -> Sql:
+def read_decimal(text: Sql) -> ScaledDecimal:
     """Parse the text of a decimal to an integer in units of 10^-18, truncated; NULL if invalid."""
     decimals = F.when(F.contains(text, F.lit(".")), F.substring_index(text, ".", -1)).otherwise(F.lit(""))
     digits = F.concat(F.substring_index(text, ".", 1), F.rpad(F.substring(decimals, 1, PLACES), PLACES, "0"))

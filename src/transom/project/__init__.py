@@ -1,0 +1,1 @@
+"""Project files: `transom.toml` names a catalog, its queries with their sinks and options, and limits."""
