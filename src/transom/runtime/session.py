@@ -47,7 +47,18 @@ def get_session(
     spark = builder.getOrCreate()
     if not submitted:
         spark.sparkContext.setLogLevel(level)
+        ignore_termination(spark)
     return spark
+
+
+def ignore_termination(spark: SparkSession) -> None:
+    """Make the JVM of a local session ignore SIGTERM, as PySpark makes it ignore SIGINT.
+
+    A signal to the whole process group then stops only Python, which ends the query between two micro-batches. The JVM
+    ends when the pipe to its standard input closes, also after `kill -9` of Python.
+    """
+    signals = spark._jvm.sun.misc
+    signals.Signal.handle(signals.Signal("TERM"), signals.SignalHandler.SIG_IGN)
 
 
 def silence_py4j() -> None:

@@ -138,7 +138,7 @@ def supervise(supervisor: Supervisor, stop: StopRequest) -> None:
             supervisor.step()
             time.sleep(STEP_SECONDS)
     except EngineError:
-        if not stop.requested:  # a signal to the process group ends Spark, too
+        if not stop.requested:  # under spark-submit, a signal to the process group ends Spark, too
             raise
     finally:
         supervisor.stop()
