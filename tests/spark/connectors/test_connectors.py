@@ -12,6 +12,7 @@ pytest.importorskip("pyspark")
 from pyspark.sql import functions as F
 
 from tests.catalog.test_time_formats import TEXTS
+from tests.gate.thin import thinned
 from tests.spark.connectors.reading import Folder, fails, ordered, plain, plain_table, same
 from transom.catalog import Catalog
 from transom.catalog.time_formats import read_time_format
@@ -43,7 +44,7 @@ def test_csv_with_every_type(folder):
     assert [row[0] for row in rows] == [0, 1, 59, 60, 60]
 
 
-@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+@pytest.mark.parametrize("delimiter", thinned([";", "\t", "|"], 3))
 def test_csv_marks(folder, delimiter):
     lines = [
         "tick;f;i;d;s;at",
@@ -112,6 +113,7 @@ def test_parquet_with_every_type(folder, tmp_path):
         folder.frame(both, live=True)
 
 
+@pytest.mark.nightly
 def test_columns_with_other_names_and_times_in_another_format(folder):
     folder.write(
         a__csv="Time,Device ID,Speed [kn],s\n"
@@ -165,12 +167,14 @@ def test_columns_go_by_name_file_by_file(folder):
         folder.frame(catalog, live=True)
 
 
+@pytest.mark.nightly
 def test_a_named_time_column_that_is_an_attribute_too(folder):
     folder.write(a__csv="at,x\n2009-01-01T00:00:05Z,1\n", a__jsonl='{"x": 2, "at": "2009-01-01T00:00:07"}\n')
     for name in ("a.csv", "a.jsonl"):
         same(folder, folder.catalog("pushed (x:integer, at:timestamp)", {"path": name, "time": "at"}))
 
 
+@pytest.mark.nightly
 def test_folders_that_look_like_partitions(folder):
     for day in (1, 2):
         (folder.path / f"day={day}").mkdir()
@@ -190,6 +194,7 @@ def test_sensed_rows_stand_in_the_order_of_the_sites(folder):
     assert [row[:2] for row in rows] == [(0, 7), (0, 5), (0, 3), (10, 7), (10, 3)]
 
 
+@pytest.mark.nightly
 def test_declared_order_beats_the_file(folder):
     folder.write(a__csv="tick,s,x\n0,b,1\n0,a,2\n0,,3\n0,a,1\n0,é,0\n0,Z,0\n")
     rows = same(folder, folder.catalog(FEW, "a.csv", order=["s"]))
@@ -326,6 +331,7 @@ def test_a_table_with_an_attribute_tick(folder):
     assert rows_of_table(folder, catalog)[0] == plain_table(catalog) == [(0, 9, "y")]
 
 
+@pytest.mark.nightly
 def test_versions_in_files_even_empty_ones(folder):
     folder.write(a__csv="a,s\n2,y\n1,x\n", b__csv="a,s\n")
     catalog = folder.catalog(TABLE, {"versions": {0: "a.csv", 7: "b.csv", 9: "a.csv"}})

@@ -28,6 +28,7 @@ def test_ais(folder):
     fails(folder, SHIPS, "c.nmea", "line 1: a damaged sentence")
 
 
+@pytest.mark.nightly
 def test_gpx(folder):
     folder.write(first__gpx=GPX, second__gpx=GPX.replace("morning", "evening"))
     rows = same(

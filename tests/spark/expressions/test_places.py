@@ -203,6 +203,7 @@ def test_a_measure_is_a_constant() -> None:
         lower(call("DISTANCE", A, B, COLUMNS["m"]), column, tag)
 
 
+@pytest.mark.nightly
 def test_twenty_regions(spark: Any) -> None:
     """In and around each of them, on the borders, and full turns away."""
     found = samples()

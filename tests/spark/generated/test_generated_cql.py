@@ -87,7 +87,8 @@ def beyond_golden() -> list[Drawn]:
     return [draw(int(seed), 1) for seed in greedy(shown)]
 
 
-@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("kernel", ["on", "off"])
 def test_row_by_row(spark: Any, kernel: KernelMode) -> None:
     some = {f"seed {drawn.seed}": drawn for drawn in beyond_golden()}
     assert len(some) >= 3

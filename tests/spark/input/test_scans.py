@@ -128,6 +128,7 @@ def test_a_table_without_scan_is_read_once_at_the_start(spark, tmp_path):
     run(spark, tmp_path, text, "sneeql", cut="in thirds", seed=5, kernel="auto", start=10)
 
 
+@pytest.mark.nightly
 def test_a_start_between_two_scans(spark, tmp_path):
     run(spark, tmp_path, QUERIES["join"], "sneeql", cut="the table is early", seed=6, kernel="auto", start=9)
 

@@ -109,7 +109,8 @@ def test_at_least_500_cases_run_by_night() -> None:
     assert sum(len({k for k, _ in rows(zone)}) for zone in ZONES) * len(FORMS) >= 500
 
 
-@pytest.mark.parametrize("kernel", ["on", pytest.param("off", marks=NIGHTLY)])
+@NIGHTLY
+@pytest.mark.parametrize("kernel", ["on", "off"])
 def test_golden_cases_as_replays(spark: Any, kernel: KernelMode) -> None:
     chosen = golden_cases() if kernel == "on" else golden_cases()[::3]
     expected = {case.name: case.compile().simulate(given(case), until=case.until) for case in chosen}

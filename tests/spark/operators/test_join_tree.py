@@ -63,7 +63,11 @@ def asked(seed: int) -> tuple[list[OverRdf], dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("kernel", "split"),
-    [("on", "uneven-3"), ("off", "replay"), pytest.param("on", "replay", marks=pytest.mark.nightly)],
+    [
+        pytest.param("on", "uneven-3", marks=pytest.mark.nightly),
+        ("off", "replay"),
+        ("on", "replay"),
+    ],
 )
 def test_fused_joins_on_spark(spark: Any, kernel: KernelMode, split: str) -> None:
     cases, expected = asked(len(split))

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
+from tests.gate.thin import thinned
 from transom import Catalog
 from transom.errors import UsageError
 from transom.runtime.results.rows import row_difference
@@ -29,7 +30,7 @@ QUERIES: dict[str, tuple[Literal["sneeql", "cql"], str]] = {
 
 
 @pytest.mark.parametrize("kernel", ["auto", pytest.param("off", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", thinned(QUERIES, 2))
 def test_only_the_windows_that_are_asked_for(spark: Any, name: str, kernel: Literal["auto", "off"]) -> None:
     language, text = QUERIES[name]
     query = transom.compile(text, CATALOG, language=language)

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import transom
+from tests.gate.thin import thinned
 from tests.spark.trying import side_by_side
 from transom.catalog.catalog import Catalog
 from transom.errors import CheckpointError
@@ -145,7 +146,7 @@ SCANS = {
 }
 
 
-@pytest.mark.parametrize("place", SCANS)
+@pytest.mark.parametrize("place", thinned(SCANS, 2, 1))
 def test_a_stream_is_scanned_once(spark: Any, tmp_path: Path, place: str) -> None:
     """However many patterns it feeds, beside each other or machines above machines."""
     asked = query(f"SELECT * FROM STREAM <http://ex/s> WINDOW RANGE 10 SLIDE WHERE {{ {SCANS[place]} }}")
@@ -172,6 +173,7 @@ def test_replays_are_intervals(spark: Any) -> None:
     assert found[0]["n_"] == '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
 
 
+@pytest.mark.nightly
 def test_calls_in_calls(spark: Any) -> None:
     """Spark's own bound of passes over an expression is too low for these."""
     spark.conf.set("spark.sql.analyzer.maxIterations", "100")

@@ -147,6 +147,7 @@ def test_run_once_until(spark: Any, park: Path, tmp_path: Path) -> None:
     assert "changed is until" in changed.stderr
 
 
+@pytest.mark.nightly
 def test_a_start_is_the_same_everywhere(spark: Any, park: Path, tmp_path: Path) -> None:
     """Statements before it do not count, in a run, a replay and a stream; a stored graph is there from it on."""
     file, until = park / "from.rq", 2000

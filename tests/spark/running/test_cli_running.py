@@ -84,7 +84,7 @@ def test_verify_says_where_it_does_not_agree(spark: SparkSession, roads: Path, m
     assert "they do not agree" in done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("name", thinned(QUERIES, 3, 1))
+@pytest.mark.parametrize("name", thinned(QUERIES, 3))
 def test_run_once_until(spark: SparkSession, roads: Path, tmp_path: Path, name: str) -> None:
     words = ["run", roads / name, "--checkpoint", tmp_path / "k", "--output", f"jsonl:{tmp_path / 'out'}"]
     words += ["--once", "--until", UNTIL]

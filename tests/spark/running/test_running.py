@@ -92,8 +92,11 @@ def expected(query: Query, rows: Rows, until: int, **more: Any) -> Counter[tuple
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [(COUNTS, "parquet"), (GROUPS, "jsonl"), (BY_ROW, "jsonl")],
-    ids=["windows", "groups", "machine"],
+    [
+        pytest.param(COUNTS, "parquet", id="windows", marks=pytest.mark.nightly),
+        pytest.param(GROUPS, "jsonl", id="groups"),
+        pytest.param(BY_ROW, "jsonl", id="machine"),
+    ],
 )
 def test_stop_and_go_on(spark: SparkSession, tmp_path: Path, text: str, kind: str) -> None:
     query = transom.compile(text, catalog())
@@ -242,7 +245,15 @@ LATE: Rows = [(14, 0, 100), (2, 0, 1000)]
 """The last micro-batch: late by 3 and by 15 ticks. (The watermark of the micro-batch before tells what is late.)"""
 
 
-@pytest.mark.parametrize(("lateness", "dropped"), [(None, 2), ("2 s", 2), ("3 s", 1), ("20 s", 0)])
+@pytest.mark.parametrize(
+    ("lateness", "dropped"),
+    [
+        (None, 2),
+        pytest.param("2 s", 2, marks=pytest.mark.nightly),
+        ("3 s", 1),
+        pytest.param("20 s", 0, marks=pytest.mark.nightly),
+    ],
+)
 def test_rows_late_by_no_more_than_the_lateness_count(
     spark: SparkSession, tmp_path: Path, lateness: str | None, dropped: int
 ) -> None:

@@ -66,7 +66,7 @@ def specifications(query: Query, kernel: KernelMode) -> list[str]:
     return told
 
 
-@pytest.mark.parametrize("kernel", ["off", "on"])
+@pytest.mark.parametrize("kernel", [pytest.param("off", marks=pytest.mark.nightly), "on"])
 @pytest.mark.parametrize("name", thinned(SHAPES, 3))
 def test_state_stays_below_its_bound(spark: SparkSession, tmp_path: Path, name: str, kernel: KernelMode) -> None:
     shape = SHAPES[name].as_stream
@@ -90,6 +90,7 @@ def test_state_stays_below_its_bound(spark: SparkSession, tmp_path: Path, name: 
     assert second <= first, f"{said}: grew from {first} to {second}"
 
 
+@pytest.mark.nightly
 def test_a_bound_can_be_exceeded(spark: SparkSession, tmp_path: Path) -> None:
     """The measurement is not blind: with a tenth of the declared rate, the same rows exceed the bound."""
     for name in ("join", "rows"):

@@ -33,7 +33,9 @@ def forget(checkpoint: Path) -> None:
 ADDED = ("settings", "about", "digest")
 
 
-@pytest.mark.parametrize("text", [GROUPS, BY_ROW], ids=["native", "machine"])
+@pytest.mark.parametrize(
+    "text", [pytest.param(GROUPS, id="native", marks=pytest.mark.nightly), pytest.param(BY_ROW, id="machine")]
+)
 @pytest.mark.parametrize(
     ("formats", "earlier"),
     [
