@@ -95,16 +95,17 @@ def compile(
     without: Collection[str] = (),
     name: str | None = None,
 ) -> Query[Any]:
-    """Compile a query; `language` is by default that of `name`'s extension, else SNEEql; QueryError if it is invalid.
+    """Compile a query; raise QueryError if it is invalid.
 
-    Legal but suspicious parts issue a QueryWarning and are listed in the query's `warnings`.
+    A part of the query that is legal but suspicious causes a QueryWarning. The attribute `warnings` of the query lists
+    these warnings.
 
     Args:
         text: The text of the query.
-        catalog: A Catalog, the path of a YAML file, or a dictionary as `Catalog.from_dict` takes it.
-        language: sneeql, cql or sparql. By default the suffix of `name` decides: .sneeql, .cql, .rq or .sparql, and
-            SNEEql for any other.
-        parameters: Values for names that no source has (CQL) and for variables that nothing binds (SPARQL).
+        catalog: A Catalog, the path of a YAML file, or a dictionary for `Catalog.from_dict`.
+        language: sneeql, cql or sparql. By default, the suffix of `name` decides: .sneeql, .cql, .rq or .sparql. If
+            there is no such suffix, the language is SNEEql.
+        parameters: Values for names that are not columns (CQL), or for variables that the query does not bind (SPARQL).
         optimize: Whether the optimizer rewrites the plan.
         without: Names of optimizer rules to leave out.
         name: The name of the text in messages, for example its file.

@@ -159,11 +159,11 @@ class ParseError(QueryError):
 
 
 class NameProblem(QueryError):
-    """A name means nothing here, or more than one thing."""
+    """A name in the query is unknown or ambiguous."""
 
 
 class TypeProblem(QueryError):
-    """An operation does not take values of these types."""
+    """An operation does not accept values of these types."""
 
 
 class LanguageRule(QueryError):
@@ -183,7 +183,7 @@ class ProjectError(TransomError):
 
 
 class DataError(TransomError):
-    """An input row does not fit the extent it is meant for; `row` is its extent and its number there, from 1."""
+    """An input row does not fit its extent; `row` is the name of the extent and the number of the row, from 1."""
 
     row: tuple[str, int] | None = None
 
@@ -211,7 +211,7 @@ class Fenced(TransomError):
 
 
 class Unavailable(TransomError):
-    """A server, a disk or a lock is not available now; a later restart may help."""
+    """A server, a disk or a lock is not available at the moment; a restart may help later."""
 
     exit_code = 75
 
@@ -223,36 +223,36 @@ class EngineError(TransomError):
 
 
 class PlanError(TransomError):
-    """An invalid operator, or a rewrite that changed the meaning of a plan: a fault of Transom."""
+    """An operator is invalid, or a rewrite changed the meaning of a plan; this is a bug in Transom."""
 
 
 class KernelWarning(UserWarning):
-    """A query runs without the Java kernel and would be faster with it; the message gives the reason."""
+    """A query runs without the Java kernel, so it is slower; the message gives the reason."""
 
 
 class RunWarning(UserWarning):
-    """A run continues although something is lost or cannot be checked; the message says what."""
+    """A run continues, but something is lost or cannot be checked; the message says what."""
 
 
 class QueryWarning(UserWarning):
-    """A query is legal but probably not what its author means; the message gives the position in the text."""
+    """A query is legal, but probably not what you mean; the message gives the position in the text."""
 
 
 class AnswerWarning(QueryWarning, RunWarning):
-    """An answer of the reference engine is empty for a reason that its reader may not expect; the message gives it."""
+    """An answer of the reference engine is empty, perhaps unexpectedly; the message gives the reason."""
 
 
 class RejectedWarning(RunWarning):
-    """Input rows or messages were rejected; the message has the balance of their extent, or their reasons."""
+    """Input rows or messages were rejected; the message gives the counts or the reasons."""
 
 
 GapKind = Literal["not yet", "never"]
 
 
 class Unsupported(TransomError):
-    """A declared gap: an engine does not run an operator, for the reason `why`.
+    """An engine cannot run an operator; `why` is the reason.
 
-    `construct` describes what the user wrote; gaps of Spark have it, and their message names it.
+    If the engine is Spark, `construct` describes the part of the query that needs the operator.
     """
 
     def __init__(

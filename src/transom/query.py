@@ -34,7 +34,7 @@ AnswerType = TypeVar("AnswerType", covariant=True)
 
 @dataclass(frozen=True, repr=False)
 class Query(PlannedQuery, Generic[AnswerType]):
-    """A compiled query. `algebra` is the translation of the text, `optimized` the plan after the optimizer.
+    """A compiled query: `algebra` is the tree of operators before the optimizer, `optimized` the tree after it.
 
     Times (`start`, `until`, `at`) are ticks, durations since the epoch (`"10 min"`, a timedelta) or instants (ISO 8601
     text, `"now"`, a datetime).
@@ -65,19 +65,19 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """Return the answer as a DataFrame, streaming if a source is; `rejected` gets bad rows, `index` numbers tuples.
+        """Return the answer as a DataFrame, which is a streaming DataFrame if one of the sources is.
 
-        The column `tick` is the end of the tick, which is the event time.
+        The column `tick` is the end of a tick. It is the event time of the answer.
 
         Args:
             spark: The session.
-            sources: DataFrames with a time column, by extent; other extents are opened from the catalog.
-            index: Whether the tuples get their running index.
+            sources: DataFrames with a time column, by extent; other extents are read from the catalog's sources.
+            index: Whether the answer has a column with the index of each tuple.
             start: The first tick of the answer.
             until: The last tick of the answer.
             approximate_sums: Whether sums of floats may depend on the order of rows, which is faster.
             kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
-            rejected: Counts the rows of a batch that are over a speed limit.
+            rejected: Counts the rows of a batch that exceed `max_speed`.
         """
         from transom.runtime.dataframe import dataframe, is_live
         from transom.runtime.options import RunOptions
@@ -100,20 +100,20 @@ class Query(PlannedQuery, Generic[AnswerType]):
         kernel: KernelMode = "auto",
         rejected: RejectedRows | None = None,
     ) -> DataFrame:
-        """Return the answer over recorded rows, ordered by tick; `rejected` gets bad rows, `index` numbers tuples.
+        """Return the answer over recorded rows as a batch DataFrame, ordered by tick.
 
-        Over RDF the rows are validity intervals: `start`, `end` (NULL if unbounded) and the values. Solutions and
-        triples have their multiplicity in `n`, solutions of a sequence their position in `place`, and a boolean is in
-        `ask`.
+        Over RDF, each row is a validity interval: `start`, `end` (NULL if there is none) and the values. The column `n`
+        is the number of copies of a solution or triple. The column `place` is the position of a solution in a sequence.
+        The column `ask` is the answer of an ASK query.
 
         Args:
             spark: The session.
-            sources: Batch DataFrames with a time column, by extent; other extents are opened from the catalog.
+            sources: Batch DataFrames with a time column, by extent; other extents are read as the catalog says.
             start: The first tick of the answer.
-            until: The last tick of the answer; by default that of the sources.
-            index: Whether the tuples get their running index.
+            until: The last tick of the answer; by default the last tick of the sources.
+            index: Whether the answer has a column with the index of each tuple.
             kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
-            rejected: Counts rows that are over a speed limit, and messages that are not RDF.
+            rejected: Counts rows that exceed `max_speed`, and messages that are not RDF.
         """
         from transom.runtime.dataframe import replay
         from transom.runtime.options import RunOptions
@@ -142,27 +142,28 @@ class Query(PlannedQuery, Generic[AnswerType]):
         after: str | os.PathLike[str] | None = None,
         on_change: OnQueryChange = "refuse",
     ) -> Running:
-        """Run the query into a `sink`; resume from the checkpoint or, with `since` or `after`, begin in history.
+        """Run the query, and write its answers to a `sink`.
 
-        A changed query cannot resume from the checkpoint of another one: CheckpointError.
+        A run resumes from its checkpoint. If the query has changed, it raises CheckpointError. A new run can begin in
+        recorded history with `since`, or continue after another query with `after`.
 
         Args:
             spark: The session.
             sink: console, parquet:DIR, jsonl:DIR, postgresql://..., kafka://..., mqtt://... (mqtts:// with TLS) or
                 webhook:URL.
             checkpoint: The folder from which the run resumes.
-            sources: Streaming DataFrames with a time column, by extent; other extents are opened from the catalog.
+            sources: Streaming DataFrames with a time column, by extent; other extents are read as the catalog says.
             start: The first tick of the answer.
             until: The last tick of the answer; by default the run has no end.
-            index: Whether the tuples get their running index.
+            index: Whether the answer has a column with the index of each tuple.
             approximate_sums: Whether sums of floats may depend on the order of rows, which is faster.
             once: Whether the run ends when it has processed the available input.
             allow_unbounded: Whether to run a query whose state has no bound.
             kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
-            on_data_loss: refuse or continue, when Kafka has deleted messages before they were read.
-            since: The first tick of the answer in recorded history; only the earlier rows that matter are read.
-            after: The checkpoint of another query; the answer begins at the tick after its last closed one.
-            on_change: refuse or rebuild, when the checkpoint belongs to another query: rebuild goes on after that one.
+            on_data_loss: What to do if Kafka has deleted messages before they were read: refuse or continue.
+            since: The first tick of the answer in recorded history; the run also reads the earlier rows that it needs.
+            after: The checkpoint of another query; the answer begins after the last closed tick of that query.
+            on_change: What to do if the query has changed: refuse, or rebuild, which continues after the old query.
         """
         from transom.runtime.beginning import Beginning, start_at
         from transom.runtime.options import RunOptions
@@ -203,18 +204,18 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> AnswerType:
-        """Evaluate the query over `inputs`, else recorded rows, in Python; `watch` gets step names, `now` is NOW().
+        """Evaluate the query in plain Python, over `inputs` or over the rows that the catalog's sources contain.
 
-        Rows beyond a `max_speed` and messages of RDF that cannot be read give a `RejectedWarning`. The messages are
-        also in `rejected` of the answer.
+        Rows that exceed `max_speed`, and RDF messages that cannot be read, cause a `RejectedWarning`. The attribute
+        `rejected` of the answer also contains these messages.
 
         Args:
-            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
-                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
-                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
-                use the catalog's sources.
-            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
-            start: The first tick; earlier rows are no input.
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with the
+                tick. A table is a list of rows, or a mapping from ticks to such lists. Rows may also be a data frame of
+                pandas, polars or pyarrow, or any object with the Arrow C stream interface. For other extents, the
+                query reads the sources in the catalog.
+            until: The last tick; by default the last tick of the inputs. Over RDF, the default is no end.
+            start: The first tick; earlier rows are ignored.
             watch: Called with a short description before each step.
             now: The value of NOW() over stored graphs; by default the current time.
 
@@ -233,7 +234,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
         return cast(AnswerType, answer.clipped(first, last))
 
     def evaluate(self, inputs: Any) -> AnswerType:
-        """Evaluate the query with the reference engine over `inputs`, a result of the method `inputs`.
+        """Evaluate the query with the reference engine over the result of the method `inputs`.
 
         Args:
             inputs: What the method `inputs` returns.
@@ -255,15 +256,15 @@ class Query(PlannedQuery, Generic[AnswerType]):
         watch: Callable[[str], None] | None = None,
         now: datetime | None = None,
     ) -> Any:
-        """Return all sources' rows as the reference engine reads them; `watch` gets each step's name, `now` is NOW().
+        """Return the rows of all sources in the form that the reference engine reads.
 
         Args:
-            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
-                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
-                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
-                use the catalog's sources.
-            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
-            start: The first tick; earlier rows are no input.
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with the
+                tick. A table is a list of rows, or a mapping from ticks to such lists. Rows may also be a data frame of
+                pandas, polars or pyarrow, or any object with the Arrow C stream interface. For other extents, the
+                query reads the sources in the catalog.
+            until: The last tick; by default the last tick of the inputs. Over RDF, the default is no end.
+            start: The first tick; earlier rows are ignored.
             watch: Called with a short description before each step.
             now: The value of NOW() over stored graphs; by default the current time.
 
@@ -282,15 +283,15 @@ class Query(PlannedQuery, Generic[AnswerType]):
         start: TimeLike = 0,
         watch: Callable[[str], None] | None = None,
     ) -> Picture:
-        """Draw the query's windows (SPARQL: validity of solutions) over time; `watch` gets each step's name.
+        """Draw the windows of the query over time or, for SPARQL, when each solution is valid.
 
         Args:
-            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
-                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
-                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
-                use the catalog's sources.
-            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
-            start: The first tick; earlier rows are no input.
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with the
+                tick. A table is a list of rows, or a mapping from ticks to such lists. Rows may also be a data frame of
+                pandas, polars or pyarrow, or any object with the Arrow C stream interface. For other extents, the
+                query reads the sources in the catalog.
+            until: The last tick; by default the last tick of the inputs. Over RDF, the default is no end.
+            start: The first tick; earlier rows are ignored.
             watch: Called with a short description before each step.
 
         Examples:
@@ -313,17 +314,17 @@ class Query(PlannedQuery, Generic[AnswerType]):
         colour: Literal["object", "speed"] = "object",
         watch: Callable[[str], None] | None = None,
     ) -> Map:
-        """Draw a map of moving objects, regions and the window `at` a tick, coloured by object or speed.
+        """Draw a map of the moving objects, the regions, and the window that is current at one tick.
 
         Args:
-            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with it; a
-                table is a list of rows, or such lists by the tick from which they are valid. Rows may also be a data
-                frame of pandas, polars or pyarrow, or anything else with the Arrow C stream interface. Other extents
-                use the catalog's sources.
-            until: The last tick; by default that of the inputs. Over RDF an answer without it has no end.
-            start: The first tick; earlier rows are no input.
+            inputs: Rows by extent. A row of a stream is a mapping with a `tick`, or a sequence that begins with the
+                tick. A table is a list of rows, or a mapping from ticks to such lists. Rows may also be a data frame of
+                pandas, polars or pyarrow, or any object with the Arrow C stream interface. For other extents, the
+                query reads the sources in the catalog.
+            until: The last tick; by default the last tick of the inputs. Over RDF, the default is no end.
+            start: The first tick; earlier rows are ignored.
             watch: Called with a short description before each step.
-            at: The tick of the window; by default that of the last window.
+            at: The tick at which to show the window; by default the tick of the last window.
             colour: What the colour of a track shows: the object or its speed.
         """
         shown = None if at is None else self._tick(at, "at")

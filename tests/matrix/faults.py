@@ -175,7 +175,7 @@ FAULTS: Mapping[str, Fault] = {
             Kind.TOPIC,
             refused(Remedy.DEAD),
             but=dict.fromkeys(("rdf_join", "rdf_optional", "sparql_over_cql"), SAME),
-            why="The reason is that a query over RDF counts a message that is not RDF as rejected, and continues.",
+            why="A query over RDF counts a message that is not RDF as rejected, and continues.",
         ),
         Fault(
             "commit_unanswered",

@@ -16,12 +16,12 @@ from transom.model.types import Type
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowSelect(Windows):
-    """Those tuples of each window for which a predicate is true.
+    """The tuples of each window for which a predicate is true.
 
-    Meaning  the other tuples are removed, so a window may become empty. An error counts as false (R12).
-    Bounds   the tick of a window does not change, and the predicate cannot read this tick (R12).
+    Meaning  a window may become empty. An error counts as false (R12).
+    Bounds   the tick of a window does not change, and the predicate cannot read it (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
-    State    none. If the predicate contains EXISTS, the operator keeps the valid solutions of its pattern.
+    State    none. With EXISTS in the predicate, the operator keeps the valid solutions of the EXISTS pattern.
     """
 
     input: Windows
@@ -39,12 +39,12 @@ class WindowSelect(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowProject(Windows):
-    """Windows with one new tuple for each input tuple, computed by a list of expressions.
+    """Windows with new values: a list of expressions computes a new tuple from each tuple.
 
-    Meaning  duplicates are kept, and the tuples keep their order (R7). If a BIND gives an error, its value is NULL.
+    Meaning  duplicates are kept, and the tuples keep their order (R7). If a BIND gives an error, the variable is NULL.
     Bounds   the tick of a window does not change. The list of expressions may be empty, but only over RDF terms.
     Source   000 Figs. 3, 4 projectOnWindow; 002 Sec. 4 (projection); W3C 18.5.
-    State    none. If an expression contains EXISTS, the operator keeps the valid solutions of its pattern.
+    State    none. With EXISTS in an expression, the operator keeps the valid solutions of the EXISTS pattern.
     """
 
     input: Windows
@@ -65,8 +65,8 @@ class WindowAggregation(Windows):
     """Aggregates over each window, or over each group of its tuples.
 
     Meaning  without groups, each window gives one tuple. For an empty window, COUNT is 0 and other aggregates are NULL.
-             With groups, each nonempty group gives one tuple. The groups are ordered by their values (S14, S16).
-    Bounds   the tick of a window does not change. If a value over RDF terms is an error, the value becomes NULL.
+             With groups, each nonempty group gives one tuple. The groups are in the order of their values (S14, S16).
+    Bounds   the tick of a window does not change. Over RDF terms, an error becomes NULL.
     Source   000 Fig. 4 aggregateOverWindow; W3C 18.5.1.
     State    none over rows. Over solutions, the operator keeps the valid solutions of its input.
     """
@@ -92,11 +92,10 @@ class WindowAggregation(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowCrossProduct(Windows):
-    """Every current window of one side, paired with every current window of the other side.
+    """All pairs of a current window of the left side and a current window of the right side.
 
-    Meaning  the current windows of a side are the windows of the last tick at which this side had a window. At each
-             tick at which a side has a new window, each current window of the left side is paired with each current
-             window of the right side. In a pair, each left tuple is joined with each right tuple.
+    Meaning  the current windows of a side are those of the last tick at which this side had a window. Whenever a side
+             has a new window, new pairs are made. In a pair, each left tuple is joined with each right tuple.
     Bounds   there are no pairs before both sides have a window (S8). The tick of a pair is that of its later window
              (S9).
     Source   000 Fig. 7.
@@ -145,8 +144,8 @@ class TrackAggregation(Windows):
     """Aggregates over each window or group, including aggregates over the positions of an object.
 
     Meaning  groups and empty windows are treated as in WindowAggregation. Positions are processed in the order of their
-             ticks. Positions of the same tick are processed in the order of the window (C24).
-    Bounds   if there are no tuples, or if no time passes between them, a speed is NULL. If a query must not return this
+             ticks, and within a tick in the order of the window (C24).
+    Bounds   a speed is NULL if there are no tuples, or if no time passes between them. If a query must not return this
              NULL, the translator adds a selection that removes it (C7, C26).
     Source   001 Sec. 2 AvgSpd.
     State    none.
@@ -177,7 +176,7 @@ class TrackAggregation(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowDistinct(Windows):
-    """Each different tuple of each window, once.
+    """Each window without duplicate tuples.
 
     Meaning  of several equal tuples, only the first is kept. Two NULLs count as equal. REDUCED does the same (R16).
     Bounds   the tick of a window does not change.
@@ -195,9 +194,9 @@ class WindowDistinct(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowTopK(Windows):
-    """The `count` tuples with the smallest values of an expression, in each window or in each group.
+    """In each window or group, the `count` tuples with the smallest values of an expression.
 
-    Meaning  tuples are sorted by the value, and then by their columns. Tuples whose value is NULL are left out.
+    Meaning  tuples are sorted by this value, and then by their columns. Tuples with the value NULL are left out.
     Bounds   if there are fewer than `count` tuples, all are returned. The groups are in the order of their values.
     Source   001 Sec. 1, which mentions nearest neighbours.
     State    none.
@@ -225,9 +224,9 @@ class WindowTopK(Windows):
 class SuppressUnchanged(Windows):
     """Only the windows to which a tuple was added.
 
-    Meaning  a window is kept if at least one tuple occurs in it more often than in the previous window of the same key.
-    Bounds   the first window is compared with an empty one. This operator is used if the only window of a query is by
-             region or unbounded. RStream then returns only windows to which a tuple was added (C5, C29).
+    Meaning  a window is kept if it contains some tuple more often than the previous window of the same key.
+    Bounds   the first window is compared with an empty one. A query whose only window is by region or unbounded uses
+             this operator, so that RStream returns only windows to which a tuple was added (C5, C29).
     Source   001 Sec. 3.2.1 ("for each tuple added to its input relation").
     State    the previous window. If the range never drops tuples, the operator keeps only their number.
     """
@@ -242,10 +241,10 @@ class SuppressUnchanged(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class WindowMerge(Windows):
-    """One window per tick, merged from the windows of all keys.
+    """One window per tick, which unites the windows of all keys.
 
-    Meaning  at every tick at which some key has a new window, the latest windows of all keys are united.
-    Bounds   there is one window per tick. The tuples of this window are in the order of the keys.
+    Meaning  whenever some key has a new window, the latest windows of all keys are united.
+    Bounds   the tuples of the window are in the order of the keys.
     Source   001 Def. 2.2, in which a relation has one bag at each instant.
     State    the latest window of every key.
     """
@@ -276,13 +275,13 @@ class JoinType(Enum):
 class RelationJoin(Windows):
     """An inner, left, semi or anti join of two relations, on a predicate or as a natural join.
 
-    Meaning  the current tuples of a side are the tuples of its latest window, or of the latest windows of all keys. At
-             every tick at which one side has a window, the current tuples of both sides are joined, in the order of the
-             left tuples. A left join also returns the left tuples without a match, with NULL in the right columns
-             (R14, R26). A semi join returns the left tuples with a match. An anti join returns the left tuples without
-             a match. For NOT IN, tuples also match if their comparison is unknown. In a natural join, tuples match if
-             they agree in all common columns. NULL agrees with any value (R7, R22). Common columns occur once. MINUS is
-             a natural anti join in which matching tuples also have a value in some common column.
+    Meaning  the current tuples of a side are those of its latest window, or of the latest windows of all keys. At every
+             tick at which one side has a window, the current tuples of both sides are joined, in the order of the left
+             tuples. A left join also returns the left tuples without a match, with NULL in the right columns (R14,
+             R26). A semi join returns the left tuples with a match. An anti join returns the left tuples without a
+             match. For NOT IN, an unknown comparison counts as a match. In a natural join, tuples match if they agree
+             in all common columns. NULL agrees with any value (R7, R22). Common columns occur once. MINUS is a natural
+             anti join in which matching tuples also have a value in some common column.
     Bounds   a side without a window is empty (C16). There is one window per tick. An error counts as no match.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
     State    the current tuples of both relations.
@@ -321,8 +320,8 @@ class RelationUnion(Windows):
 
     Meaning  UNION ALL returns the current tuples of the left side, and then the current tuples of the right side (R7).
              UNION is a UNION ALL with a WindowDistinct above it.
-    Bounds   the ticks are the same as for a RelationJoin. In a union by name, a column that one side lacks is NULL. In
-             other unions, both sides have columns of the same types, and the left side gives their names.
+    Bounds   the ticks are the same as for a RelationJoin. In a union by name, a column that one side lacks is NULL.
+             Otherwise, both sides have columns of the same types, and the left side gives the names.
     Source   CQL (UNION); 002 Def. 9 (UNION, and windows of several streams; R7, R10).
     State    the current tuples of both relations. Over solutions, the operator needs no state (R24).
     """
@@ -348,7 +347,8 @@ class RelationUnion(Windows):
 class RelationExcept(Windows):
     """The tuples of one relation without those of another.
 
-    Meaning  EXCEPT ALL subtracts the bag of right tuples from the left bag. EXCEPT first removes left duplicates.
+    Meaning  EXCEPT ALL subtracts the right bag of tuples from the left bag. EXCEPT first removes duplicates on the
+             left.
     Bounds   ticks and columns are the same as for RelationUnion. Two NULLs count as equal.
     Source   CQL (EXCEPT).
     State    the current tuples of both relations.
@@ -371,7 +371,7 @@ class RelationExcept(Windows):
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  INTERSECT ALL returns each tuple as often as the side with fewer copies has it. INTERSECT returns it once.
+    Meaning  INTERSECT ALL returns a tuple as often as the side with fewer copies has it. INTERSECT returns it once.
     Bounds   ticks and columns are the same as for RelationUnion. Two NULLs count as equal.
     Source   CQL (INTERSECT).
     State    the current tuples of both relations.

@@ -15,10 +15,10 @@ from transom.model.types import Value
 class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
-    Meaning  the acquisition ticks are 0 and all multiples of the interval that the key `every` of the extent sets. At
-             each acquisition tick, every site gives one tuple. The tuples of a tick are in the order in which the
-             catalog lists the sites. The index numbers the tuples of the extent from 1.
-    Bounds   if a reading is missing, there is no tuple, and the next tuple gets the next index without a gap (S37).
+    Meaning  the acquisition ticks are 0 and all multiples of the extent's interval `every`. At each of these ticks,
+             every site gives one tuple, in the order in which the catalog lists the sites. The index numbers the tuples
+             of the extent from 1.
+    Bounds   a missing reading gives no tuple, and leaves no gap in the index (S37).
     Source   000 Fig. 2 acquire, acquireTuples.
     State    none.
     """
@@ -36,7 +36,7 @@ class StreamAcquire(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamReceive(Stream):
-    """A pushed extent, whose tuples arrive without being requested.
+    """A pushed extent, whose tuples arrive on their own.
 
     Meaning  each tuple has the tick of its arrival, or the tick of its timestamp. The index numbers the tuples from 1,
              in order of arrival.
@@ -53,7 +53,7 @@ class StreamReceive(Stream):
 class StoredTable(Operator):
     """A stored extent: a table whose content may change from tick to tick.
 
-    Meaning  at tick t, the content of the table is its newest version whose tick is at most t. Before its first
+    Meaning  at tick t, the table contains the rows of its newest version whose tick is at most t. Before its first
              version, the table is empty.
     Bounds   a window reads the table as it is at the end of a tick (S11).
     Source   000 Fig. 5 scanTable.

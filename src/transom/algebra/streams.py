@@ -15,10 +15,10 @@ from transom.model.schema import Attribute, Schema
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamSelect(Stream):
-    """Those tuples of a stream for which a predicate is true.
+    """The tuples of a stream for which a predicate is true.
 
-    Meaning  each tuple of the result keeps its tick and its index (S2).
-    Bounds   the indexes of the result have gaps, so a row window can read the result only through a `Renumber` (S15).
+    Meaning  each tuple keeps its tick and its index (S2).
+    Bounds   the indexes of the result have gaps, so a row window needs a `Renumber` above this operator (S15).
     Source   000 Fig. 1.
     State    none.
     """
@@ -38,9 +38,9 @@ class StreamSelect(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class StreamProject(Stream):
-    """A stream with one new tuple for each input tuple, computed by a list of expressions.
+    """A stream with new values: a list of expressions computes a new tuple from each tuple.
 
-    Meaning  each new tuple has the tick and the index of the input tuple.
+    Meaning  each new tuple keeps the tick and the index of its input tuple.
     Bounds   none.
     Source   000 Fig. 3 projectOnTaggedTuple.
     State    none.
@@ -105,14 +105,13 @@ class StreamUnion(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class SpeedLimit(Stream):
-    """A stream without the rows that an object can reach only by exceeding a speed limit.
+    """A stream without the rows that an object could reach only by breaking a speed limit.
 
-    Meaning  a row is rejected if its object would have exceeded `speed` on the way from its last accepted position. If
-             the two positions have the same tick, the time between them counts as one tick. Accepted rows keep their
-             tick and index.
-    Bounds   the first row of each key is accepted. A row without a position is also accepted. The operator counts the
-             rejected rows. If a key has no accepted row for more than `forget_after` ticks, the next row of this key
-             counts as its first row (E8).
+    Meaning  a row is rejected if its object would have been faster than `speed` on the way from its last accepted
+             position. Two positions of the same tick count as one tick apart. Accepted rows keep their tick and index.
+    Bounds   the first row of each key is accepted, and so is every row without a position. The operator counts the
+             rejected rows. If a key has no accepted row for more than `forget_after` ticks, its next row counts as its
+             first one (E8).
     Source   only Transom. The operator exists because positions from satellites may jump.
     State    the last accepted position of every key, and its tick.
     """
@@ -148,8 +147,8 @@ class SpeedLimit(Stream):
 class RStream(Stream):
     """All tuples of every window, in the order of the windows.
 
-    Meaning  each tuple gets the tick of its window as its tick, and a sequence number as its index. If windows have
-             keys, the result at a tick contains only the tuples of windows that are created at this tick.
+    Meaning  each tuple gets the tick of its window, and a sequence number as its index. If windows have keys, the
+             result at a tick contains only the tuples of windows that are created at this tick.
     Bounds   none.
     Source   000 Fig. 8 rStream; 001 Sec. 2 with C3, C14.
     State    one number, which is the last index.
@@ -165,10 +164,10 @@ class RStream(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class IStream(Stream):
-    """For every window, the tuples that were not in the previous window.
+    """For every window, the tuples that the previous window did not contain.
 
-    Meaning  the operator treats both windows as bags of values, and subtracts the previous window from the current
-             window. Each tuple of the difference gets the tick of the current window (S12).
+    Meaning  the operator treats both windows as bags of values, and subtracts the previous window from the current one.
+             The tuples of the difference get the tick of the current window (S12).
     Bounds   the first window is compared with an empty window. If a tick has several windows, each of them is compared
              with the one before. If windows have keys, each window is compared with the previous window of its key
              (C14).
@@ -186,12 +185,12 @@ class IStream(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class DStream(Stream):
-    """For every window, the tuples that are not in the next window.
+    """For every window, the tuples of the previous window that it no longer contains.
 
-    Meaning  the operator treats both windows as bags of values, and subtracts the current window from the previous
-             window. Each tuple of the difference gets the tick of the current window (S13).
-    Bounds   the first window of each key causes no output, because it has no previous window. The end of the stream
-             causes no output either.
+    Meaning  the operator treats both windows as bags of values, and subtracts the current window from the previous one.
+             The tuples of the difference get the tick of the current window (S13).
+    Bounds   the first window of each key gives no tuples, because there is no previous window. The end of the stream
+             gives no tuples either.
     Source   000 Sec. 6.3; 001 Sec. 2.
     State    the previous window of every key.
     """

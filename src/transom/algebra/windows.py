@@ -226,18 +226,16 @@ class Window(Windows):
     """Windows over a stream or a table, each with the elements that lie in a range.
 
     Meaning  the slide determines the boundaries at which windows are created. The window of a boundary b contains every
-             element e that has arrived so far and for which low(b) <= rho(e) <= high(b). Here, rho(e) is the tick, the
-             index or the distance of e, depending on the range. If the slide uses another coordinate than the range, b
-             is the current value of the range's coordinate. The distance of an element is the length of the path from
-             the first element of its key. This path consists of the steps between the positions in the columns of
-             `position`. An element without a position adds no distance (C11). `tags` lists the columns in which a
-             window keeps the tick or the index of an element.
-    Bounds   each boundary creates one window, even if no element lies in the window (S5). If the slide uses ticks, the
-             tick of a window is its boundary. Otherwise, the tick of a window is the tick of the element that reached
-             the boundary (S6, S22). With `key`, each key has its own windows, which contain only rows of this key. Rows
-             and distance are then counted separately for each key, and a key has no window before its first element
-             (C14). If a key has no element for more than `forget_after` ticks, the key is forgotten at the next tick.
-             The rows and windows of the key then end, and the next element of the key counts as its first element (E8).
+             element e that has arrived so far and for which low(b) <= rho(e) <= high(b). Depending on the range, rho(e)
+             is the tick, the index or the distance of e. If slide and range use different coordinates, b is the current
+             value of the range's coordinate. The distance of an element is the length of the path from the first
+             element of its key, along the positions in the columns of `position`. An element without a position adds no
+             distance (C11). `tags` lists the columns in which a window keeps the tick or the index of an element.
+    Bounds   each boundary creates one window, even an empty one (S5). If the slide uses ticks, the tick of a window is
+             its boundary. Otherwise, it is the tick of the element that reached the boundary (S6, S22). With `key`,
+             each key has its own windows, row numbers and distances. A key has no window before its first element
+             (C14). If a key has no element for more than `forget_after` ticks, its rows and windows end at the next
+             tick. Its next element then counts as its first one (E8).
     Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
     State    the elements from `low` to the present. For a range of ticks, these are at most rate * (range + 1 tick)
              elements. For a range of rows, these are at most range + 1 elements. For a range of distance, hints in the

@@ -27,7 +27,7 @@ _MAX_NAMES = 8
 class Catalog:
     """Everything that queries can read: the length of a tick, extents, regions, and values of parameters.
 
-    Paths of sources are relative to `folder`; `text` and `name` of the file are kept for error messages.
+    Paths of sources are relative to `folder`. Error messages use the `text` and the `name` of the file.
 
     Examples:
         >>> import transom
@@ -49,7 +49,7 @@ class Catalog:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Catalog:
-        """Load a catalog from a YAML file; raise CatalogError if it is invalid, UsageError if it cannot be read.
+        """Load a catalog from a YAML file; raise UsageError if it cannot be read, CatalogError if it is invalid.
 
         Args:
             path: The file. Paths in the catalog are relative to its folder.
@@ -75,7 +75,7 @@ class Catalog:
 
     @classmethod
     def read(cls, text: str, *, name: str | None = None, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog, called `name` in errors, from YAML text; relative paths start from `folder`.
+        """Read a catalog from YAML text; raise CatalogError if it is invalid.
 
         Args:
             text: The YAML text.
@@ -96,7 +96,7 @@ class Catalog:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, object], *, folder: str | os.PathLike[str] | None = None) -> Catalog:
-        """Read a catalog from dictionaries like its YAML; relative paths start from `folder`; CatalogError if invalid.
+        """Read a catalog from a dictionary with the entries of its YAML; raise CatalogError if it is invalid.
 
         Args:
             entries: The entries of the catalog.

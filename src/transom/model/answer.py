@@ -35,10 +35,10 @@ EMPTY = "(empty)"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a query: `elements` of a stream of tuples, or `windows` of a stream of windows.
+    """The answer to a query: a stream of tuples (`elements`), or a stream of windows (`windows`).
 
     `columns` are the names of the attributes, and `types` their types. `calendar` converts ticks to instants.
-    Everything that reads the Arrow C stream interface takes an answer as it is: pandas, polars, DuckDB.
+    Any library that reads the Arrow C stream interface accepts an answer, such as pandas, polars and DuckDB.
 
     Examples:
         >>> import transom
@@ -103,7 +103,7 @@ class Answer:
         return list(zip(self.header, (Type.TIME, *second, *types), strict=True))
 
     def to_arrow(self, *, instants: bool | None = None) -> pyarrow.Table:
-        """The answer as a pyarrow Table; times are timestamps if `instants` (None: if the catalog has an epoch).
+        """The answer as a pyarrow Table.
 
         Timestamps are the instants at which ticks begin, in UTC. Raises UsageError if pyarrow is missing.
 
@@ -118,7 +118,7 @@ class Answer:
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants)
 
     def to_pandas(self, *, instants: bool | None = None) -> pandas.DataFrame:
-        """The answer as a pandas DataFrame; times are timestamps if `instants` (None: if the catalog has an epoch).
+        """The answer as a pandas DataFrame.
 
         Raises UsageError if pandas or pyarrow is missing.
 
@@ -138,7 +138,7 @@ class Answer:
         return tabular.to_pandas(self.to_arrow(instants=instants))
 
     def to_polars(self, *, instants: bool | None = None) -> polars.DataFrame:
-        """The answer as a polars DataFrame; times are timestamps if `instants` (None: if the catalog has an epoch).
+        """The answer as a polars DataFrame.
 
         Raises UsageError if polars or pyarrow is missing.
 
@@ -157,7 +157,7 @@ class Answer:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> Answer:
-        """Return this answer unchanged, whatever the ticks; only an RdfAnswer has intervals, which it cuts to them.
+        """Return this answer unchanged; only an RdfAnswer has intervals, which this method cuts.
 
         Examples:
             >>> answer.clipped(1, 2) is answer
@@ -167,17 +167,18 @@ class Answer:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """The column names of `records`: the tag columns (such as tick and index), then the attributes.
+        """The column names of `records`: the tags (such as tick and index), and then the attributes.
 
-        If the answer consists of windows, a flag `empty` comes between them.
+        If the answer consists of windows, the column `empty` comes between them.
         """
         return self.tags + ((self._unused_name("empty"),) if self.kind == "windows" else ()) + self.columns
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The names of the columns before the attributes: tick and index (row number), tick and seq (window), or tick.
+        """The names of the columns before the attributes.
 
-        They are made distinct from the attributes' names.
+        These are `tick` and `index`, for windows `tick` and `seq`, and for a stream in CQL only `tick`. If an attribute
+        has one of these names, the column gets another one.
         """
         second = {"tagged-tuples": ("index",), "stream": (), "windows": ("seq",)}[self.kind]
         return tuple(map(self._unused_name, ("tick", *second)))
@@ -189,7 +190,7 @@ class Answer:
         return name
 
     def records(self, view: PrintOptions = PRINT_ALL) -> Iterator[tuple[Value, ...]]:
-        """Yield flat rows: tick; index, or a window's number and whether it is empty; then the attribute values.
+        """Yield flat rows: the tags, for windows also whether the window is empty, and the attribute values.
 
         Examples:
             >>> list(answer.records())
@@ -204,7 +205,7 @@ class Answer:
                 yield (view.value(window.tick), seq, True, *(None for _ in self.columns))
 
     def tag(self, element: Element) -> tuple[int, ...]:
-        """The tag of a tuple: its tick and index, or only its tick in the stream of a relation, which has no order.
+        """The tag of a tuple: its tick and index. In a stream of CQL, which has no order, the tag is only the tick.
 
         Examples:
             >>> answer.tag(answer[1])
@@ -217,7 +218,7 @@ class Answer:
         return (element for element in self.elements if view.shows(element.tick))
 
     def numbered_windows(self, view: PrintOptions = PRINT_ALL) -> Iterator[tuple[int, Bag]]:
-        """Yield the windows to print, as `view` says, each with its number from 1 among those of its tick.
+        """Yield the windows that `view` selects, each with its number among the windows of its tick, from 1.
 
         Examples:
             >>> list(answer.numbered_windows())  # this answer has tuples, not windows
@@ -231,7 +232,7 @@ class Answer:
                 yield seq, window
 
     def table(self, view: PrintOptions = PRINT_ALL) -> Iterator[tuple[str, ...]]:
-        """Yield header and rows of a text table; a window's tick and number (seq) are only in its first row.
+        """Yield header and rows of a text table; only the first row of a window has its tick and number (`seq`).
 
         Examples:
             >>> list(answer.table())[:2]
@@ -249,7 +250,7 @@ class Answer:
                 yield (*tag, *(EMPTY if i == 0 else "" for i in range(len(self.columns))))
 
     def lines(self, form: str, *, guard: bool = False, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
-        """Return the lines of the answer as csv or jsonl (else UsageError); `guard` disarms formulas in CSV.
+        """Return the lines of the answer in the format csv or jsonl; `guard` is that of `csv_lines`.
 
         Examples:
             >>> list(answer.lines("csv"))[:2]
@@ -260,7 +261,7 @@ class Answer:
         return self.csv_lines(guard=guard, view=view) if form == "csv" else self.json_lines(view)
 
     def json_lines(self, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
-        """Yield JSON lines: an object per stream row, with its tick, or per window, with the list of its rows.
+        """Yield JSON lines: one object for each tuple of a stream, or for each window with all its rows.
 
         Examples:
             >>> next(answer.json_lines())
@@ -276,7 +277,7 @@ class Answer:
             yield _json_line({"tick": view.value(window.tick), "seq": seq, "rows": rows})
 
     def csv_lines(self, *, guard: bool = False, view: PrintOptions = PRINT_ALL) -> Iterator[str]:
-        """Write the answer as CSV lines, header first; `guard` puts an apostrophe before formulas of spreadsheets.
+        """Yield the answer as CSV lines, with the header first.
 
         With `guard`, text that a spreadsheet would take for a formula gets an apostrophe in front.
 

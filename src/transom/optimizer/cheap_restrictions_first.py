@@ -22,7 +22,7 @@ MEASURE_COST = 4
 
 
 def cheap_restrictions_first(op: Operator, context: RuleContext) -> Operator | None:
-    """Test the cheapest condition first: comparisons, then distances, then regions, beginning with the fewest corners.
+    """Test cheap conditions first: comparisons, then distances, then regions, sorted by their number of corners.
 
     All parts of a condition, and all ranges, must hold, so their order only changes the cost.
     """

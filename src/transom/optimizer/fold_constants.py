@@ -29,7 +29,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def fold_constants(op: Operator, context: RuleContext) -> Operator | None:
-    """Replace 1 + 1 by 2 and TRUE AND p by p, and remove the branches of a CASE that are never chosen."""
+    """Compute constants such as 1 + 1, simplify TRUE AND p to p, and remove CASE branches that are never chosen."""
 
     def fold(expression: Expression) -> Expression:
         """Replace the constant subexpressions of one expression by their values."""

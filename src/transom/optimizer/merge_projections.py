@@ -10,7 +10,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def merge_projections(op: Operator, context: RuleContext) -> Operator | None:
-    """Merge two consecutive projections into one, if the first returns only columns, ticks, indexes and constants."""
+    """Merge two consecutive projections, if the inner one returns only columns, ticks, indexes and constants."""
     match op:
         case StreamProject(input=StreamProject(input=stream, items=inner), items=outer) if are_plain(inner):
             return StreamProject(stream, inline_items(outer, inner))

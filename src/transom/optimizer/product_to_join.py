@@ -11,7 +11,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def product_to_join(op: Operator, context: RuleContext) -> Operator | None:
-    """Turn a product or an inner join below a selection into a join that also checks the condition of the selection."""
+    """Merge a selection into the product or inner join below it, which becomes a join with this condition."""
     match op:
         case WindowSelect(input=WindowCrossProduct(left=left, right=right), predicate=predicate):
             reads = columns_read(predicate)

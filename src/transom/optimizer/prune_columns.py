@@ -27,7 +27,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def prune_columns(op: Operator, context: RuleContext) -> Operator | None:
-    """Remove the columns below a projection or an aggregation that no operator reads.
+    """Below a projection or an aggregation, remove the columns that no operator reads.
 
     The rule does not cross ISTREAM and DSTREAM, which compare whole tuples, nor operators that compare tuples inside
     windows.

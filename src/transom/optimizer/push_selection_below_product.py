@@ -18,7 +18,7 @@ from transom.optimizer.rule import RuleContext
 
 
 def push_selection_below_product(op: Operator, context: RuleContext) -> Operator | None:
-    """Move each part of a condition above a product or join to the input that it reads, if it reads only one input.
+    """Split the condition above a product or join, and move each part that reads only one input to this input.
 
     A window that becomes empty still exists. Above a left, semi or anti join only conditions on the left side move,
     because the join does not change left tuples.

@@ -13,7 +13,7 @@ MAX_CONDITION_SIZE = 200
 
 
 def push_selection_below_projection(op: Operator, context: RuleContext) -> Operator | None:
-    """Move a selection below a projection, unless inserting the projected expressions makes its condition too large."""
+    """Move a selection below a projection, unless its condition becomes too large with the projected expressions."""
     match op:
         case StreamSelect(input=StreamProject(input=stream, items=items), predicate=predicate):
             inner = substituted_condition(predicate, items)

@@ -158,7 +158,7 @@ _register(
     *_signature_per_type(NUMBERS, 2), Signature((T, I), T), Signature((I, T), T), infix=True,
 )  # fmt: skip
 _register(
-    "arithmetic", "-", "the difference, which is in ticks for two times and in seconds for two timestamps",
+    "arithmetic", "-", "the difference; two times give a number of ticks, and two timestamps give seconds",
     *_signature_per_type(NUMBERS, 2), Signature((T, I), T), Signature((T, T), I), Signature((TS, TS), F), infix=True,
 )  # fmt: skip
 _register("arithmetic", "*", "the product", *_signature_per_type(NUMBERS, 2), infix=True)
@@ -257,7 +257,7 @@ _register("strings", "RTRIM", "the string without spaces at its end", Signature(
 _register(
     "strings",
     "SUBSTRING",
-    "the part of the string that begins at a position, counted from 1; an optional third argument limits its length",
+    "the characters from a position on; the first position is 1, and a third argument limits their number",
     Signature((S, I), S),
     Signature((S, I, I), S),
 )

@@ -95,11 +95,11 @@ _register(
     ("STR", 1, 1, "the text of an IRI or a literal"),
     ("LANG", 1, 1, "the language tag of a literal, or an empty string if the literal has no tag"),
     ("DATATYPE", 1, 1, "the datatype of a literal"),
-    ("IRI", 1, 2, "the IRI that a string denotes, relative to the base IRI of the query"),
-    ("URI", 1, 2, "the IRI that a string denotes, relative to the base IRI of the query"),
+    ("IRI", 1, 2, "the string as an IRI; the base IRI of the query completes a relative IRI"),
+    ("URI", 1, 2, "the string as an IRI; the base IRI of the query completes a relative IRI"),
     ("BNODE", 0, 1, "a new blank node; within one solution, equal strings give the same node"),
-    ("STRDT", 2, 2, "a literal with a text and a datatype"),
-    ("STRLANG", 2, 2, "a literal with a text and a language"),
+    ("STRDT", 2, 2, "a literal with the given text and datatype"),
+    ("STRLANG", 2, 2, "a literal with the given text and language"),
 )
 _register(
     "term",
@@ -110,7 +110,12 @@ _register(
 _register(
     "string",
     ("STRLEN", 1, 1, "the number of characters"),
-    ("SUBSTR", 2, 3, "the part of a string from a position on, counted from 1; a third argument limits its length"),
+    (
+        "SUBSTR",
+        2,
+        3,
+        "the characters from a position on; the first position is 1, and a third argument limits their number",
+    ),
     ("UCASE", 1, 1, "the string in upper case"),
     ("LCASE", 1, 1, "the string in lower case"),
     ("STRBEFORE", 2, 2, "the part of the first string that precedes the second string"),
@@ -121,7 +126,7 @@ _register(
         "REPLACE",
         3,
         4,
-        "the string with every match replaced; the arguments are the string, a pattern, its replacement and flags",
+        "the string with every match of a pattern replaced; the arguments are string, pattern, replacement and flags",
     ),
 )
 _register(

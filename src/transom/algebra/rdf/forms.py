@@ -29,13 +29,13 @@ class TripleTemplate(Record):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class Construct(Operator):
-    """The triples that the template of a CONSTRUCT query makes from the solutions.
+    """The triples that a CONSTRUCT query makes from its solutions.
 
-    Meaning  the template makes its triples once from each solution, with the interval and the multiplicity of the
+    Meaning  each solution fills in the template once. The triples get the interval and the multiplicity of the
              solution. If several solutions give the same triple, their multiplicities are added. Each solution gets new
              blank nodes for the blank nodes in the template (R18).
-    Bounds   a triple with an unbound variable is left out. A triple is also left out if RDF does not allow one of its
-             terms at that position.
+    Bounds   a triple is left out if one of its variables is unbound, or if RDF does not allow one of its terms at that
+             position.
     Source   002 footnote 1, Sec. 6 (construct).
     State    none.
     """
@@ -55,7 +55,7 @@ class Describe(Operator):
 
     Meaning  at each instant, the result contains the valid triples whose subject is one of the resources. A resource is
              an IRI in the query, or a term to which a solution binds a variable (R19).
-    Bounds   a triple is not returned more often if several solutions contain its subject.
+    Bounds   several solutions with the same subject do not multiply its triples.
     Source   002 Sec. 4 (describe).
     State    the valid triples and solutions.
     """
@@ -78,8 +78,7 @@ class Describe(Operator):
 class Ask(Operator):
     """Whether an ASK query has a solution.
 
-    Meaning  at every instant, the answer is true if at least one solution is valid, and false if no solution is valid
-             (R17).
+    Meaning  at every instant, the answer is true if at least one solution is valid, and otherwise false (R17).
     Bounds   before the first triple, the answer is false.
     Source   002 Sec. 4 (ask).
     State    the number of valid solutions.

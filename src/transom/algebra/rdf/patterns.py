@@ -52,7 +52,7 @@ class TriplePattern(Windows):
     Meaning  a solution has the validity interval of its triple. If a variable occurs twice in the pattern, both
              positions must contain the same term. Within a basic graph pattern, a blank node acts as a variable with
              the name `_:label` (R11).
-    Bounds   if several triples give the same solution, the solution has one copy for each of these triples (R7).
+    Bounds   if several triples give the same solution, the solution has one copy for each of them (R7).
     Source   002 Defs. 6, 7, Alg. 3.
     State    none.
     """
@@ -211,11 +211,10 @@ class PathPattern(Windows):
     """One solution for each pair of terms that a property path connects.
 
     Meaning  at each instant, the operator finds the paths through the valid triples. A solution contains the two ends
-             of a path. A property path of predicates, sequences and alternatives gives one solution for each path
-             through the triples. `*`, `+` and `?` give one solution per pair of ends, even if several paths connect
-             these ends.
-    Bounds   a path of length zero connects each term of the triples with itself, and each constant of the pattern with
-             itself. The triples are restricted to the window before this operator reads them.
+             of a path. Predicates, sequences and alternatives give one solution for each path through the triples. `*`,
+             `+` and `?` give one solution per pair of ends, even if several paths connect them.
+    Bounds   a path of length zero connects a term with itself: each term of the triples, and each constant of the
+             pattern. The operator reads only the triples in the window.
     Source   W3C 9, 18.4.
     State    the valid triples.
     """
@@ -246,7 +245,7 @@ class BasicGraphPattern(Windows):
 
     Meaning  blank nodes join like variables, and are then dropped. A solution has one copy for each assignment of its
              blank nodes (R11).
-    Bounds   if there are no patterns, the result is the empty solution, which is always valid.
+    Bounds   without patterns, the result is the empty solution, which is always valid.
     Source   002 Defs. 6, 11; W3C 18.3.
     State    the valid solutions of each pattern.
     """

@@ -24,7 +24,7 @@ class StoredGraph(Windows):
 
     Meaning  the triples are always valid. Every triple occurs once, from tick 0 (R13). Two graphs never share a blank
              node.
-    Bounds   if there are no extents, the graph is empty. A GRAPH clause with an unknown name reads such an empty graph.
+    Bounds   without extents, the graph is empty. A GRAPH clause with an unknown name reads such an empty graph.
     Source   002 Listing 1.2; W3C 13.1.
     State    none, because the graph is stored outside the query.
     """

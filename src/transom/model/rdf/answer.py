@@ -66,10 +66,10 @@ AnswerPart: TypeAlias = "Valid[Solution] | Valid[Triple] | SequenceInterval | Bo
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RdfAnswer:
-    """The answer to a query over RDF in canonical form, with maximal validity intervals.
+    """The answer to a query over RDF in canonical form: its validity intervals are as long as possible.
 
-    Where nothing is valid there is no interval; a boolean covers every instant from 0 on. `rejected` has the messages
-    that could not be read, by stream. `calendar` converts ticks to instants.
+    The answer of an ASK query has a value at every instant from 0 on. `rejected` contains the messages that could not
+    be read, by stream. `calendar` converts ticks to instants.
 
     Examples:
         >>> import transom
@@ -125,7 +125,7 @@ class RdfAnswer:
 
     @property
     def value_columns(self) -> tuple[str, ...]:
-        """The column names of the variables; a name that clashes with another column gets an underscore.
+        """The column names of the variables; a name that another column has gets an underscore.
 
         Examples:
             >>> answer.value_columns
@@ -134,9 +134,10 @@ class RdfAnswer:
         return tuple(unique_names(self.columns, _META_COLUMNS))
 
     def records(self) -> Iterator[tuple[Any, ...]]:
-        """Flatten the answer to records: start, end (None: no end), number of copies or position in a sequence, terms.
+        """Yield flat records: start, end (None if there is none), number of copies, and terms.
 
-        A sequence gives one record per solution, with its place in the sequence, from 0; a boolean has no multiplicity.
+        If the solutions are in order, the position in the sequence, from 0, replaces the number of copies. A boolean
+        has neither.
 
         Examples:
             >>> [(start, end, n, str(x)) for start, end, n, x in answer.records()]
@@ -169,14 +170,14 @@ class RdfAnswer:
         return list(zip(self.header, (Type.TIME, Type.TIME, *values), strict=True))
 
     def to_arrow(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pyarrow.Table:
-        """A pyarrow Table; timestamps if `instants` (None: if there is an epoch); `terms` as N-Triples or plain values.
+        """The answer as a pyarrow Table.
 
         Timestamps are the instants at which ticks begin, in UTC. Raises UsageError if pyarrow is missing.
 
         Args:
             instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
                 `epoch`.
-            terms: How to write RDF terms: ntriples, or value for IRIs without brackets and literals without datatype.
+            terms: How to write RDF terms: ntriples, or value (IRIs without brackets, literals without datatype).
 
         Examples:
             >>> answer.to_arrow().to_pylist()
@@ -185,7 +186,7 @@ class RdfAnswer:
         return tabular.to_arrow(self._column_types(), self.records(), self.calendar, instants, terms)
 
     def to_pandas(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> pandas.DataFrame:
-        """A pandas DataFrame; timestamps if `instants` (None: if there is an epoch); `terms`: ntriples or value.
+        """The answer as a pandas DataFrame.
 
         Raises UsageError if pandas or pyarrow is missing.
 
@@ -194,7 +195,7 @@ class RdfAnswer:
         Args:
             instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
                 `epoch`.
-            terms: How to write RDF terms: ntriples, or value for IRIs without brackets and literals without datatype.
+            terms: How to write RDF terms: ntriples, or value (IRIs without brackets, literals without datatype).
 
         Examples:
             >>> answer.to_pandas(terms="value")
@@ -204,14 +205,14 @@ class RdfAnswer:
         return tabular.to_pandas(self.to_arrow(instants=instants, terms=terms))
 
     def to_polars(self, *, instants: bool | None = None, terms: tabular.Terms = "ntriples") -> polars.DataFrame:
-        """A polars DataFrame; timestamps if `instants` (None: if there is an epoch); `terms`: ntriples or value.
+        """The answer as a polars DataFrame.
 
         Raises UsageError if polars or pyarrow is missing.
 
         Args:
             instants: Whether values of type time, such as `tick`, become timestamps; by default if the catalog sets an
                 `epoch`.
-            terms: How to write RDF terms: ntriples, or value for IRIs without brackets and literals without datatype.
+            terms: How to write RDF terms: ntriples, or value (IRIs without brackets, literals without datatype).
 
         Examples:
             >>> answer.to_polars(terms="value")["x"].to_list()
@@ -224,7 +225,7 @@ class RdfAnswer:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def during(self, start: int, until: int | None) -> RdfAnswer:
-        """The answer with only the intervals that overlap start to until (None: no end), which are not cut.
+        """The answer with only the intervals that overlap the time from start to until; they are not cut.
 
         Examples:
             >>> len(answer.during(5, 20)), len(answer.during(10, 20))
@@ -242,7 +243,7 @@ class RdfAnswer:
         return self._map_intervals(overlapping)
 
     def since(self, start: int) -> RdfAnswer:
-        """The answer from tick `start` on; earlier intervals are dropped, and one around `start` is cut.
+        """The answer from tick `start` on: earlier intervals are dropped, and intervals that contain `start` are cut.
 
         Examples:
             >>> answer.since(5)[0].start
@@ -256,7 +257,7 @@ class RdfAnswer:
         return self.during(start, None)._map_intervals(clip_starts) if start else self
 
     def up_to(self, last: int) -> RdfAnswer:
-        """The answer as seen at tick `last`: later changes are dropped, and intervals that end later have no end.
+        """The answer as known at tick `last`: intervals that begin later are dropped; ends that are later are None.
 
         Examples:
             >>> print(answer.up_to(5)[0].end)
@@ -274,7 +275,7 @@ class RdfAnswer:
         return self._map_intervals(forget_later_changes)
 
     def clipped(self, start: int, until: int | None, last: int | None = None) -> RdfAnswer:
-        """The answer from tick `start` to `until` (None: no end), without changes after tick `last`, if given.
+        """The answer from tick `start` to `until` (None for no end), as known at tick `last`.
 
         Examples:
             >>> answer.clipped(5, 20)[0].start
@@ -293,7 +294,7 @@ class RdfAnswer:
         )
 
     def terms(self, solution: Solution) -> tuple[Term | None, ...]:
-        """The terms of a solution in the order of the answer's columns; None where a variable is unbound.
+        """The terms of a solution in the order of the columns; an unbound variable is None.
 
         Examples:
             >>> [str(term) for term in answer.terms(answer.solutions[0].payload)]
