@@ -27,7 +27,7 @@ FAULTS = [
     Fault("no window at the first tuple", windows.boundary_crossings, "A_ - step", "A_"),
     Fault("ticks compared as distances", windows.in_range, "element.at[coordinate]", "element.at[TICK]"),
     Fault("one way for all objects", windows.elements_by_key, "not op.key", "True"),
-    Fault("what comes later is seen", windows.is_in_window, "element.at[TICK] <= at[TICK] and element.at[INDEX] <= at[INDEX] and A_", "A_"),
+    Fault("what comes later is seen", windows.elements_in_window, "min(count_up_to(elements, TICK, at[TICK]), count_up_to(elements, INDEX, at[INDEX]))", "len(elements)"),
     Fault("keys have windows from the start", windows.slide_events, "instants[0] if op.key else A_", "A_"),
     Fault("a region evaluated at every arrival", windows.can_hold, "not isinstance(A_, RegionRange)", "True"),
     Fault("age changes nothing", windows.change_ticks, "A_ != B_", "set(A_) - set(B_)"),

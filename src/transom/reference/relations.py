@@ -91,7 +91,7 @@ def snapshot(op: Snapshot, sides: Sequence[Rows], scopes: ContextFactory = row_c
 
 def window_select(op: WindowSelect, rows: Rows, scopes: ContextFactory) -> Rows:
     """Return the rows of a window for which the predicate is true; `scopes` wraps rows as evaluation contexts."""
-    return select(op.predicate, rows, scopes(op.input.schema))
+    return select(op.predicate, rows, scopes(op.input.schema)) if rows else ()
 
 
 def select(predicate: Expression, rows: Iterable[Row], scope: Callable[[Row], EvaluationContext]) -> Rows:
@@ -101,6 +101,8 @@ def select(predicate: Expression, rows: Iterable[Row], scope: Callable[[Row], Ev
 
 def window_project(op: WindowProject, rows: Rows, scopes: ContextFactory) -> Rows:
     """Map each row of a window by the projection's expressions; `scopes` wraps rows as evaluation contexts."""
+    if not rows:
+        return ()
     scope = scopes(op.input.schema)
     available = {attribute: column for column, attribute in enumerate(op.input.schema)}
     copied = [available.get(i.attribute) if i.expression == Column(i.attribute) else None for i in op.items]
@@ -333,7 +335,8 @@ def window_cross_product(op: WindowCrossProduct, left: Sequence[Bag], right: Seq
 def window_join(op: WindowJoin, left: Sequence[Bag], right: Sequence[Bag]) -> list[Bag]:
     """Return the windows of the cross product, each with only the rows for which the predicate is true."""
     pairs = window_cross_product(WindowCrossProduct(op.left, op.right), left, right)
-    return [replace(w, rows=select(op.predicate, w.rows, row_contexts(op.schema))) for w in pairs]
+    scope = row_contexts(op.schema)
+    return [replace(w, rows=select(op.predicate, w.rows, scope)) for w in pairs]
 
 
 def tick_union(left: Sequence[Bag], right: Sequence[Bag]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
@@ -112,7 +113,7 @@ def windows_of_key(op: Window, key: Row, elements: Sequence[PositionedElement], 
     If `op.forget_after` ticks pass without a row of the key, an empty final window ends them (E8).
     """
     windows = [
-        Bag(now, tuple(with_tags(op, e.element) for e in elements if is_in_window(op.range, e, at)), key)
+        Bag(now, tuple(with_tags(op, e.element) for e in elements_in_window(op.range, elements, at)), key)
         for now, at in slide_events(op, elements, inputs)
     ]
     if op.forget_after is None:
@@ -215,8 +216,13 @@ def slide_events(
 
 def coordinates_at(now: int, elements: Sequence[PositionedElement]) -> CoordinateValues:
     """Return a window's coordinate values at tick `now`: `now`, and the last row's index and distance (0 if none)."""
-    so_far = [e.at for e in elements if e.at[TICK] <= now]
-    return {**(so_far[-1] if so_far else {INDEX: 0, DISTANCE: 0}), TICK: now}
+    arrived = count_up_to(elements, TICK, now)
+    return {**(elements[arrived - 1].at if arrived else {INDEX: 0, DISTANCE: 0}), TICK: now}
+
+
+def count_up_to(elements: Sequence[PositionedElement], coordinate: Coordinate, last: int) -> int:
+    """Return how many elements of a key have a `coordinate` of at most `last`; coordinates never decrease."""
+    return bisect_right(elements, last, key=lambda e: e.at[coordinate])
 
 
 def boundary_crossings(
@@ -242,14 +248,35 @@ def change_ticks(
 ) -> list[tuple[int, CoordinateValues]]:
     """Return (tick, coordinate values then) for those `ticks` at which the window's elements change (C28)."""
     events: list[tuple[int, CoordinateValues]] = []
-    before: list[int] = []
+    before: list[PositionedElement] = []
     for now in ticks:
         at = coordinates_at(now, elements)
-        in_window = [number for number, e in enumerate(elements) if is_in_window(op.range, e, at)]
+        in_window = elements_in_window(op.range, elements, at)
         if in_window != before:
             events.append((now, at))
         before = in_window
     return events
+
+
+def elements_in_window(
+    window_range: Range, elements: Sequence[PositionedElement], at: CoordinateValues
+) -> list[PositionedElement]:
+    """Return the elements of a key in the window created at the coordinates `at`: already arrived and in range."""
+    arrived = min(count_up_to(elements, TICK, at[TICK]), count_up_to(elements, INDEX, at[INDEX]))
+    return [e for e in elements[count_below(window_range, elements, at) : arrived] if in_range(window_range, e, at)]
+
+
+def count_below(window_range: Range, elements: Sequence[PositionedElement], at: CoordinateValues) -> int:
+    """Return how many elements of a key lie below `window_range` at the coordinates `at`, and need no further check."""
+    match window_range:
+        case CoordinateRange(coordinate=coordinate, low=low):
+            return bisect_left(elements, low.at(at[coordinate]), key=lambda e: e.at[coordinate])
+        case PeriodRange():
+            return bisect_left(elements, window_range.bounds(at[TICK])[0], key=lambda e: e.at[TICK])
+        case RangeIntersection(parts=parts):
+            return max(count_below(part, elements, at) for part in parts)
+        case _:
+            return 0
 
 
 def is_in_window(window_range: Range, element: PositionedElement, at: CoordinateValues) -> bool:
