@@ -27,6 +27,7 @@ from pyspark.sql import functions as F
 
 from transom.catalog.extent import Extent
 from transom.catalog.servers import Kafka
+from transom.connectors.dead_letters.files import file_name, schema_of_run
 from transom.connectors.private_files import make_folder, open_private
 from transom.errors import UsageError
 from transom.model.reject_reason import RejectReason
@@ -45,21 +46,9 @@ from transom.spark.input.lateness import (
 )
 
 _LATEST = "latest"
-_INPUT_COLUMNS = ("partition", "offset", TICK_NUMBER, "reason", "timestamp", "key", "value")
-MESSAGE_COLUMNS = ("partition", "offset", "timestamp", "key", "value")
+_INPUT_COLUMNS = ("partition", "offset", TICK_NUMBER, "reason", "timestamp", "key", "value", "headers")
+MESSAGE_COLUMNS = ("partition", "offset", "timestamp", "key", "value", "headers")
 """The columns of a message that are copied to its dead letter."""
-DEAD_LETTER_SCHEMA = pa.schema(
-    {
-        "source": pa.string(),
-        "topic": pa.string(),
-        "partition": pa.int32(),
-        "offset": pa.int64(),
-        "timestamp": pa.timestamp("us", "UTC"),
-        "key": pa.binary(),
-        "value": pa.binary(),
-        "reason": pa.string(),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +173,8 @@ class _PartitionTask:
             started, watermark = batch_times(checkpoint / SPARK_FOLDER / "offsets" / str(self.batch))
             self.current_tick = sink.calendar.tick_of(datetime.fromtimestamp(started / 1000, UTC))
             self.closed_tick = TickTime(sink.calendar).last_closed_tick(watermark)
-        name = f"part-{self.query[:13]}-{self.batch:09}-{sink.extent}-{partition:05}.parquet"
+        self.schema = schema_of_run(sink.checkpoint)
+        name = file_name(self.query, self.batch, sink.extent, partition)
         self.final_path = Path(sink.folder) / name
         self.temporary_path = self.final_path.with_name(f".{name}.{TaskContext.get().taskAttemptId()}")
         self.writer: pq.ParquetWriter | None = None
@@ -222,13 +212,13 @@ class _PartitionTask:
         if self.writer is None:
             make_folder(self.temporary_path.parent)
             self.file = open_private(self.temporary_path)
-            self.writer = pq.ParquetWriter(self.file, DEAD_LETTER_SCHEMA, compression="zstd")
+            self.writer = pq.ParquetWriter(self.file, self.schema, compression="zstd")
         constants = {"source": self.sink.extent, "topic": self.sink.topic}
         columns_by_name = rejected | {
             name: pa.repeat(value, len(rejected["offset"])) for name, value in constants.items()
         }
-        columns = [columns_by_name[field.name].cast(field.type) for field in DEAD_LETTER_SCHEMA]
-        self.writer.write_batch(pa.record_batch(columns, schema=DEAD_LETTER_SCHEMA))
+        columns = [columns_by_name[field.name].cast(field.type) for field in self.schema]
+        self.writer.write_batch(pa.record_batch(columns, schema=self.schema))
 
     def finish(self) -> None:
         """Publish the task's dead letter file, and save the partition's latest tick for the next batch."""

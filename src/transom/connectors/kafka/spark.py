@@ -54,7 +54,8 @@ def stream(
     continues when the broker has deleted messages before they were read.
     """
     if source.payload.is_rdf:
-        messages = _messages(spark, source, live=live, allow_data_loss=allow_data_loss).select(*MESSAGE_COLUMNS)
+        columns = [name for name in MESSAGE_COLUMNS if name != "headers" or source.dead is not None]
+        messages = _messages(spark, source, live=live, allow_data_loss=allow_data_loss).select(*columns)
         return decode_statements(
             messages, extent, partial(_statements, source, calendar), dead_letters=dead_letters, count_rows=count_rows
         )
@@ -160,7 +161,7 @@ def _messages(spark: SparkSession, source: Kafka, *, live: bool, allow_data_loss
         options |= {name: value for name, value in source.options if name in MICRO_BATCH_OPTIONS}
         options["failOnDataLoss"] = str(not allow_data_loss).lower()
     options |= {"subscribe": source.topic, "startingOffsets": "earliest"}
-    if any(field.startswith(HEADER_PREFIX) for _, field in source.envelope):
+    if source.dead is not None or any(field.startswith(HEADER_PREFIX) for _, field in source.envelope):
         options["includeHeaders"] = "true"
     return load_kafka((spark.readStream if live else spark.read).format("kafka").options(**options))
 

@@ -1,0 +1,1 @@
+"""Dead letters of topics and logs: list them, send them again, delete the old ones."""
