@@ -39,6 +39,8 @@ from transom.cli.arguments import (
     StartTime,
     TimeStyleOption,
 )
+from transom.cli.dead_letters import resend as resending
+from transom.cli.dead_letters import show as letters
 from transom.cli.errors import report_errors
 from transom.cli.files import (
     MapColour,
@@ -331,4 +333,6 @@ app.command(cls=Command)(replaying.verify)
 app.command("catalog", cls=Command)(catalogs.show_catalog)
 app.command("test", cls=Command)(testing.run_tests)
 app.command(cls=Command)(collect.collect)
+app.command("dead-letters", cls=Command)(letters.show_dead_letters)
+app.command(cls=Command)(resending.resend)
 app.command(cls=Command)(collect.init)

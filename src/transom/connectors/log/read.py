@@ -33,7 +33,7 @@ def read_log(extent: Extent, log: LogLocation, catalog_folder: Path | None, unti
 
 def _rows(extent: Extent, location: Path | KafkaTopic) -> Iterator[SourceRow]:
     """Read the accepted rows in a stream's log, without heartbeats, rejected messages and gaps."""
-    for source, number, entry in _entries(extent, location, [*extent.names, "_seq", "_tick", "_kind"]):
+    for source, number, entry in _location_entries(extent, location, [*extent.names, "_seq", "_tick", "_kind"]):
         if entry["_kind"] == "row":
             origin = Origin(extent.name, number, "entry", source)
             tick = entry["_tick"]
@@ -47,10 +47,17 @@ def _log_location(log: LogLocation, catalog_folder: Path | None) -> Path | Kafka
     return log if isinstance(log, KafkaTopic) else log_folder(log, catalog_folder)
 
 
-def _entries(
-    extent: Extent, location: Path | KafkaTopic, columns: list[str]
+def log_entries(
+    extent: Extent, log: LogLocation, catalog_folder: Path | None, columns: list[str]
 ) -> Iterator[tuple[str, int, dict[str, object]]]:
     """Yield a log's entries as (file or topic, number, values of `columns`); DataError if entries are missing."""
+    yield from _location_entries(extent, _log_location(log, catalog_folder), columns)
+
+
+def _location_entries(
+    extent: Extent, location: Path | KafkaTopic, columns: list[str]
+) -> Iterator[tuple[str, int, dict[str, object]]]:
+    """Yield the entries of a log at `location` as (file or topic, number, values of `columns`)."""
     if isinstance(location, KafkaTopic):
         yield from topic_records(extent, location, columns)
         return
@@ -106,7 +113,7 @@ def _scan_changes(
     extent: Extent, location: Path | KafkaTopic, columns: list[str]
 ) -> Iterator[tuple[int, int, str, Row]]:
     """Yield insertions, deletions and heartbeats in a polled table's log as (tick, entry number, kind, row)."""
-    for source, number, entry in _entries(extent, location, columns):
+    for source, number, entry in _location_entries(extent, location, columns):
         kind, tick = str(entry["_kind"]), entry["_tick"]
         if kind in ("row", "left", "beat") and isinstance(tick, int):
             origin = Origin(extent.name, number, "entry", source)
@@ -115,5 +122,5 @@ def _scan_changes(
 
 def rejected_counts(extent: Extent, log: LogLocation, catalog_folder: Path | None) -> Counter[str]:
     """Count the rejected messages and missing readings in a log, by reject reason."""
-    entries = _entries(extent, _log_location(log, catalog_folder), ["_seq", "_kind", "_reason"])
+    entries = log_entries(extent, log, catalog_folder, ["_seq", "_kind", "_reason"])
     return Counter(str(entry["_reason"]) for _, _, entry in entries if entry["_kind"] in ("dead", "gap"))
