@@ -39,6 +39,7 @@ from transom.cli.arguments import (
     StartTime,
     TimeStyleOption,
 )
+from transom.cli.dead_letters import clean as cleaning
 from transom.cli.dead_letters import resend as resending
 from transom.cli.dead_letters import show as letters
 from transom.cli.errors import report_errors
@@ -335,4 +336,5 @@ app.command("test", cls=Command)(testing.run_tests)
 app.command(cls=Command)(collect.collect)
 app.command("dead-letters", cls=Command)(letters.show_dead_letters)
 app.command(cls=Command)(resending.resend)
+app.command(cls=Command)(cleaning.clean)
 app.command(cls=Command)(collect.init)

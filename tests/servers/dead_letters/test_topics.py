@@ -90,6 +90,14 @@ def test_from_a_run_back_to_the_topic(kafka, spark, tmp_path):
     elsewhere = content(write_catalog(tmp_path, kafka, "resend-elsewhere"))
     assert sorted(map(repr, [one[1:] for one in elsewhere])) == sorted(map(repr, [one[1:] for one in broken]))
 
+    kept = {path.name for path in (tmp_path / "dead").glob("*.parquet")}
+    assert len(kept) == 2
+    (tmp_path / "state").rename(tmp_path / "moved")  # without its checkpoint, nobody knows whether it is committed
+    unknown = command("clean", "dead", "--older-than", "1 us", cwd=tmp_path)
+    assert "0 dead letters in 0 files deleted" in unknown.stdout
+    done = command("clean", "dead", "--older-than", "1 us", "--checkpoint", "moved", cwd=tmp_path)
+    assert "4 dead letters in 2 files deleted" in done.stdout, done.stderr
+
 
 def test_killed_between_the_broker_and_the_record(kafka, tmp_path):
     """Every message arrives; at most one portion arrives twice for each kill."""

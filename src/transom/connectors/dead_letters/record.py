@@ -21,7 +21,7 @@ from transom.errors import DataError, Unavailable, UsageError
 
 RECORD = "_resent.jsonl"
 """Names that begin with `_` are skipped by programs that read folders of Parquet files."""
-_LOCK = "_resent.lock"
+LOCK = "_resent.lock"
 
 
 def targets_by_letter(folder: Path) -> dict[str, set[str]]:
@@ -48,7 +48,7 @@ class ResendRecord:
         """Lock the record of a folder and check it; raise Unavailable if another command on this host has locked it."""
         self._folder = folder
         try:
-            self._lock = acquire_lock(folder / _LOCK)
+            self._lock = acquire_lock(folder / LOCK)
         except LockHeld as held:
             message = f"process {held.process} sends or deletes the dead letters in {folder}"
             raise Unavailable(message, hint="wait until it ends") from None
