@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from transom.catalog.reading.wording import display_value
 from transom.catalog.sources import DELIMITERS
-from transom.collector.discover.infer import is_number, most_frequent_format
+from transom.collector.discover.infer import is_number, is_rare, most_frequent_format
 from transom.connectors.files.csv_files import read_csv, read_csv_lines
 from transom.connectors.files.records import FileRecord, InvalidLine
 from transom.errors import DataError
 
-RARE = 10
-"""If at most one in so many cells of a column is of another type than all others, these cells are invalid."""
 _NUMBER = "a number"
+_INTEGRAL = r"[+-]?(0|[1-9][0-9]*|[1-9][0-9]{0,2}([., '\u2019\u00a0\u202f][0-9]{3})+)"
+_NOT_A_CODE = re.compile(rf"{_INTEGRAL}([.,][0-9]*)?(\s*[%\u2030\u00b0]\w*|\s+\S+)?")
+"""A number as people write it, with separators of thousands or with a unit, which no catalog can read."""
 
 
 class InvalidRow(NamedTuple):
@@ -33,6 +36,8 @@ class CsvRows:
 
     names: Sequence[str]
     rows: Sequence[Mapping[str, object]]
+    lines: Sequence[int]
+    """The line of each of `rows`."""
     invalid: Sequence[InvalidRow]
 
     def note(self, path: str) -> str | None:
@@ -88,8 +93,9 @@ def sample_csv(path: str, delimiter: str, size: int) -> CsvRows:
     valid = [record for record in records if isinstance(record, FileRecord)]
     strange = _strange_cells(names, valid, decimal_commas=delimiter != ",")
     invalid += [InvalidRow(record.number, strange[record.number]) for record in valid if record.number in strange]
-    rows = [dict(zip(names, record.values)) for record in valid if record.number not in strange]
-    return CsvRows(names, rows, sorted(invalid))
+    fitting = [record for record in valid if record.number not in strange]
+    rows = [dict(zip(names, record.values)) for record in fitting]
+    return CsvRows(names, rows, [record.number for record in fitting], sorted(invalid))
 
 
 def _split(
@@ -104,26 +110,37 @@ def _split(
 def _strange_cells(names: Sequence[str], records: Sequence[FileRecord], *, decimal_commas: bool) -> dict[int, str]:
     """Map line numbers to their problem, a cell of another type than its column's; numbers may have `decimal_commas`.
 
-    A column of numbers in which some cells have digits and letters, or leading zeros, is a column of codes.
+    A column of numbers in which some cells have digits but are no numbers even for people, such as 12A and 007, is a
+    column of codes.
     """
     problems: dict[int, str] = {}
     for index, name in enumerate(names):
         cells = [(record.number, str(record.values[index])) for record in records if record.values[index] is not None]
         for kind, holds in _kinds([text for _, text in cells], decimal_commas=decimal_commas):
             others = [(line, text) for line, text in cells if not holds(text)]
-            is_code = kind == _NUMBER and any(character.isdigit() for _, text in others for character in text)
-            if len(others) * RARE <= len(cells) and not is_code:
+            if is_rare(len(others), len(cells)) and not (kind == _NUMBER and any(_is_code(text) for _, text in others)):
                 for line, text in others:
                     problems.setdefault(line, f"{name}: {display_value(text)} is not {kind}")
                 break
     return problems
 
 
+def _is_code(text: str) -> bool:
+    """Whether a cell that cannot be read as a number has digits because it is a code, such as 12A or 007.
+
+    >>> [_is_code(text) for text in ("12A", "007", "1.234,50", "1 234", "21,5 °C", "n/a")]
+    [True, True, False, False, False, False]
+    """
+    return any(character.isdigit() for character in text) and _NOT_A_CODE.fullmatch(text.strip()) is None
+
+
 def _kinds(texts: Sequence[str], *, decimal_commas: bool) -> list[tuple[str, Callable[[str], bool]]]:
     """List types for the cells `texts` as (name, test of a cell); `decimal_commas`: numbers may have a comma."""
     form, parse = most_frequent_format(texts, len(texts))
+    numbers = [partial(is_number, decimal_mark=mark) for mark in (".," if decimal_commas else ".")]
+    numbers.sort(key=lambda holds: -sum(map(holds, texts)))
     kinds: list[tuple[str, Callable[[str], bool]]] = [
-        (_NUMBER, lambda text: is_number(text, decimal_commas=decimal_commas)),
+        *((_NUMBER, holds) for holds in numbers),
         ("true or false", lambda text: text.lower() in ("true", "false")),
         (f"a time in {form}", lambda text: parse(text) is not None),
     ]

@@ -42,6 +42,8 @@ _FORMATS = tuple(
 """Formats to try if no column has ISO 8601 instants; day before month where both fit."""
 _TRIED = 20
 """How many values of a column choose the format that it nearly has."""
+RARE = 10
+"""At most one in so many rows of a sample may lack a column that is kept, or have a value of another type in it."""
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,17})\Z")
 _FLOAT = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?\Z")
 _SINCE_1970 = {"1 s": (10**9, 4 * 10**9), "1 ms": (10**12, 4 * 10**12), "1 us": (10**15, 4 * 10**15)}
@@ -62,6 +64,11 @@ class SampleClock:
     instants: tuple[datetime, ...]
     tick: str | None
     epoch: str | None
+
+
+def is_rare(count: int, total: int) -> bool:
+    """Whether so few of `total` rows differ from all others that the others decide how a column is read."""
+    return count * RARE <= total
 
 
 def infer_decimal(columns: Columns) -> str:
@@ -101,10 +108,10 @@ def parse_number(cell: str, with_point: str) -> object:
     return float(with_point) if _FLOAT.match(with_point) else cell
 
 
-def is_number(cell: str, *, decimal_commas: bool = False) -> bool:
-    """Whether the text of a cell is a number or NaN; with `decimal_commas`, it may have a comma instead of a point."""
-    number = cell.replace(",", ".") if decimal_commas and "." not in cell else cell
-    return _FLOAT.match(number) is not None or cell.strip().lower() == "nan"
+def is_number(cell: str, decimal_mark: str = ".") -> bool:
+    """Whether the text of a cell is a number with this decimal mark, a point or a comma, or NaN."""
+    is_number = _FLOAT.match(cell.replace(decimal_mark, ".")) is not None
+    return (is_number and (decimal_mark == "." or "." not in cell)) or cell.strip().lower() == "nan"
 
 
 def infer_type(column: Sequence[object], *, is_text: bool = False) -> str | None:
@@ -113,7 +120,7 @@ def infer_type(column: Sequence[object], *, is_text: bool = False) -> str | None
     `is_text` says that the cells are text, so that any value fits a string.
     """
     values = [value for value in column if value is not None and value is not ABSENT]
-    for name, holds in _TYPE_TESTS.items():
+    for name, holds in TYPE_TESTS.items():
         if values and all(map(holds, values)):
             return name
     return "string" if is_text or not values else None
@@ -129,7 +136,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_TYPE_TESTS = {
+TYPE_TESTS = {
     "boolean": lambda value: isinstance(value, bool),
     "integer": lambda value: _is_whole(value) and abs(value) <= INTEGER_MAX,
     "decimal": lambda value: isinstance(value, Decimal) or (_is_whole(value) and len(str(abs(value))) <= DIGITS),
@@ -182,14 +189,18 @@ def _are_ticks(column: Sequence[object]) -> bool:
 
 
 def infer_clock(column: Sequence[object]) -> SampleClock:
-    """Guess the tick length and epoch from a time column with instants, Unix times (s, ms or us) or ticks."""
+    """Guess the tick length and epoch from a time column with instants, Unix times (s, ms or us) or ticks.
+
+    A few integers that are no Unix times do not count, such as the 0 of a device whose clock was never set.
+    """
     integers = [value for value in column if isinstance(value, int)]
     if not integers:
         return clock_from_instants([instant for value in column if (instant := parse_instant(value)) is not None])
     for unit, (least, most) in _SINCE_1970.items():
-        if all(least <= value < most for value in integers):
+        unix_times = [value for value in integers if least <= value < most]
+        if is_rare(len(integers) - len(unix_times), len(integers)):
             duration = timedelta(microseconds=10 ** (6 - 3 * list(_SINCE_1970).index(unit)))
-            instants = tuple(datetime(1970, 1, 1, tzinfo=UTC) + value * duration for value in integers)
+            instants = tuple(datetime(1970, 1, 1, tzinfo=UTC) + value * duration for value in unix_times)
             epoch = "1970-01-01T00:00:00Z  # windows begin there: give simulate and run a --start"
             return SampleClock(instants, f"{unit}  # a guess: the time counts it since 1970, by its size", epoch)
     return SampleClock((), None, None)

@@ -13,8 +13,8 @@ from pathlib import Path
 from transom.catalog.catalog import Catalog
 from transom.catalog.resolve.rdf import RDF_SUFFIXES as RDF
 from transom.catalog.sources import DELIMITERS, FORMAT_BY_SUFFIX, Format
-from transom.catalog.time_formats import TimeFormat
 from transom.collector.discover.csv_rows import infer_delimiter, sample_csv
+from transom.collector.discover.fit import FittedSample, TimeColumn, choose_time, fit_rows
 from transom.collector.discover.infer import (
     ABSENT,
     Columns,
@@ -26,9 +26,6 @@ from transom.collector.discover.infer import (
     infer_object,
     infer_position,
     infer_rate,
-    infer_time_column,
-    infer_time_format,
-    infer_type,
     near_time_column,
     parse_cell,
     parse_instants,
@@ -45,6 +42,7 @@ SAMPLE_SIZE = 500
 """Maximum number of rows in a sample."""
 _NO_TIME = "# note: no column has a time that is recognised, so this is a table; for a stream: pushed, and time: COLUMN"
 _ARRIVAL = "# note: no field has a time that is recognised, so a row has the time of its message"
+_REJECT = ["  invalid_rows: reject  # such rows are counted, and left out; with stop, the first one is an error"]
 ADDRESS_FORMS = "kafka://HOST:PORT/TOPIC, mqtt://HOST:PORT/TOPIC, postgresql://USER@HOST:PORT/DATABASE/TABLE, or a file"
 
 
@@ -56,8 +54,12 @@ class Sample:
     source: list[str]
     """The YAML lines of the source: its kind, then its indented settings."""
     columns: Columns
-    count: str
-    """The number and kind of rows seen, as text."""
+    unit: str
+    """What its rows are called: rows or messages."""
+    row_names: Sequence[str] = ()
+    """Where each row is, for a note; empty if a row has no place."""
+    misfits_become: str = "stop a query"
+    """What happens to rows that do not fit the catalog."""
     arrived_at: Sequence[datetime] = ()
     """The arrival times of the rows, used if they have no time column."""
     recent: int = SAMPLE_SIZE
@@ -65,10 +67,12 @@ class Sample:
     stored: bool = False
     timed: bool = True
     """Whether a column may hold the time of a row."""
+    time: TimeColumn | None = None
+    """The column with the times of the rows; None if there is none."""
     text: bool = False
     """Whether cells are text, so that any value fits a string."""
-    time_formats: Sequence[TimeFormat] = ()
-    """The time formats that fit, if not ISO 8601; the first is used."""
+    rejecting: Sequence[str] = ()
+    """The YAML lines of the source that make a query go on without rows that do not fit, if there are any."""
     types: dict[str, str] = field(default_factory=dict)
     """Types that are known rather than guessed."""
     more: list[str] = field(default_factory=list)
@@ -77,36 +81,46 @@ class Sample:
 
 def catalog_text(sample: Sample) -> str:
     """Write the text of a catalog with one extent whose source, types and time were guessed from a sample."""
-    time = _time_column(sample)
-    clock = _clock(sample, time)
-    types, fields, omitted = _attributes(sample, time)
-    type_comment = f"types are guesses from {sample.count}" if not sample.types else "types as the source has them"
+    time = sample.time.name if sample.time is not None else None
+    fitted = fit_rows(sample.columns, sample.time, sample.types, is_text=sample.text)
+    clock = _clock(sample, () if time is None else fitted.columns[time])
+    types, fields = _attributes(fitted)
+    count = f"{len(fitted.rows)} {sample.unit}"
+    type_comment = f"types are guesses from {count}" if not sample.types else "types as the source has them"
     declared = ", ".join(f"{name}:{kind}" for name, kind in types.items())
     lines = [f"declare: {'stored' if sample.stored else 'pushed'} ({declared})  # {type_comment}"]
     if not sample.stored:
-        lines += [
-            *infer_rate(clock.instants[-sample.recent :] if sample.recent else ()),
-            *infer_keys(sample.columns, time),
-        ]
+        lines += [*infer_rate(_recent_instants(sample, fitted, clock)), *infer_keys(fitted.columns, time)]
         position_lines = infer_position(types)
-        lines += [*position_lines, *(infer_object(sample.columns, types, fields) if position_lines else ())]
+        lines += [*position_lines, *(infer_object(fitted.columns, types, fields) if position_lines else ())]
     if time is None and sample.timed and not sample.stored:
         lines += [_ARRIVAL, *_near_time_note(sample.columns, False)]
+    lines += [f"# note: {note}" for note in fitted.note(sample.unit, sample.misfits_become, sample.row_names)]
     lines += [*sample.more, "source:", *(f"  {line}" for line in sample.source)]
+    lines += [f"  {line}" for line in sample.rejecting if fitted.misfits]
     if time is not None:
         lines.append(f"    time: {yaml_text(time)}  # a guess, by its name and its values")
-    if sample.time_formats:
-        first, *other_formats = (form.text for form in sample.time_formats)
+    if sample.time is not None and sample.time.formats:
+        first, *other_formats = (form.text for form in sample.time.formats)
         also = f"; {other_formats[0]} fits as well" if other_formats else ""
         lines.append(f"    time_format: '{first}'  # a guess, by the values{also}")
     if fields:
         lines.append(f"    fields: {{{', '.join(f'{name}: {yaml_text(key)}' for name, key in fields.items())}}}")
-    lines += [f"    # left out: {reason}" for reason in omitted]
+    lines += [f"    # left out: {reason}".replace("\n", " ") for reason in fitted.omitted]
     text = (
         "\n".join([*_calendar_lines(clock), "extents:", f"  {sample.name}:", *(f"    {line}" for line in lines)]) + "\n"
     )
     Catalog.read(text)
     return text
+
+
+def _recent_instants(sample: Sample, fitted: FittedSample, clock: SampleClock) -> Sequence[datetime]:
+    """Return the known times of the consecutive rows at the end of a sample, from which the rate is guessed."""
+    if sample.time is None:
+        return clock.instants[-sample.recent :] if sample.recent else ()
+    oldest = len(fitted.rows) + len(fitted.misfits) - sample.recent
+    times = fitted.columns[sample.time.name]
+    return _clock(sample, [time for row, time in zip(fitted.rows, times, strict=True) if row >= oldest]).instants
 
 
 def _near_time_note(columns: Columns, has_time_format: bool) -> list[str]:
@@ -118,22 +132,13 @@ def _near_time_note(columns: Columns, has_time_format: bool) -> list[str]:
     return [] if near is None else [f"# note: {near}".replace("\n", " ")]
 
 
-def _time_column(sample: Sample) -> str | None:
-    """Guess which sampled column has the rows' times; None for a table, or if no column seems to have them."""
-    if not sample.timed or sample.stored:
-        return None
-    iso_column = infer_time_column(sample.columns)
-    formatted = infer_time_format(sample.columns) if iso_column is None and sample.time_formats else None
-    return formatted[0] if formatted else iso_column
-
-
-def _clock(sample: Sample, time: str | None) -> SampleClock:
-    """Guess tick length and epoch from the sample's column `time`, or from the arrival times if it is None."""
-    if time is None:
+def _clock(sample: Sample, times: Sequence[object]) -> SampleClock:
+    """Guess tick length and epoch from times of rows, or from the times of arrival if there is no time column."""
+    if sample.time is None:
         return clock_from_instants(sample.arrived_at, "what came first")
-    if sample.time_formats:
-        return clock_from_instants(parse_instants(sample.time_formats[0], sample.columns[time]))
-    return infer_clock(sample.columns[time])
+    if sample.time.formats:
+        return clock_from_instants(parse_instants(sample.time.formats[0], times))
+    return infer_clock(times)
 
 
 def _calendar_lines(clock: SampleClock) -> list[str]:
@@ -141,31 +146,22 @@ def _calendar_lines(clock: SampleClock) -> list[str]:
     return [f"{key}: {setting}" for key, setting in (("tick", clock.tick), ("epoch", clock.epoch)) if setting]
 
 
-def _attributes(sample: Sample, time: str | None) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Return types by attribute name, source columns by renamed attribute, and notes on omitted columns.
-
-    `time` is the time column, which is no attribute; None if there is none. UsageError if no column is left.
-    """
+def _attributes(fitted: FittedSample) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the types by attribute name, and the source columns by renamed attribute; UsageError without a column."""
     types: dict[str, str] = {}
     fields: dict[str, str] = {}
-    omitted: list[str] = []
-    for key, column in sample.columns.items():
-        if key == time:
-            continue
+    for key, kind in fitted.types.items():
         name = valid_name(key, list(types))
-        kind = sample.types.get(key) or infer_type(column, is_text=sample.text)
-        missing = sum(value is ABSENT for value in column)
-        if missing:
-            omitted.append(f"{key}, which {missing} of {len(column)} do not have")
-        elif kind is None:
-            omitted.append(f"{key}, whose values are of no one type")
-        else:
-            types[name] = kind
-            if name != key:
-                fields[name] = key
+        types[name] = kind
+        if name != key:
+            fields[name] = key
     if not types:
-        raise UsageError("the source has no attributes beside its time", hint="write the catalog by hand")
-    return types, fields, [reason.replace("\n", " ") for reason in omitted]
+        raise UsageError(
+            "the source has no attributes beside its time",
+            detail=f"left out: {'; '.join(fitted.omitted)}" if fitted.omitted else None,
+            hint="write the catalog by hand",
+        )
+    return types, fields
 
 
 def file_sample(pattern: str, folder: Path) -> Sample:
@@ -187,11 +183,12 @@ def file_sample(pattern: str, folder: Path) -> Sample:
     note = None
     if form is Format.CSV:
         csv_rows = sample_csv(path, delimiter, SAMPLE_SIZE)
-        names, rows, note = csv_rows.names, csv_rows.rows, csv_rows.note(path)
+        names, rows, numbers, note = csv_rows.names, csv_rows.rows, csv_rows.lines, csv_rows.note(path)
     else:
         records = READERS[form](path)
         names = [str(name) for name in getattr(next(records, None), "values", ())]
-        rows = [dict(zip(names, record.values)) for record, _ in zip(records, range(SAMPLE_SIZE))]
+        sampled = list(islice(records, SAMPLE_SIZE))
+        rows, numbers = [dict(zip(names, record.values)) for record in sampled], [record.number for record in sampled]
     if not rows and note:
         raise DataError(f"{note}", hint="correct the file")
     if not rows:
@@ -202,29 +199,24 @@ def file_sample(pattern: str, folder: Path) -> Sample:
         cells = {name: [parse_cell(cell, decimal) for cell in column] for name, column in cells.items()}
     name = valid_name(Path(pattern).stem if path == pattern else Path(pattern).parent.name)
     yaml_path = yaml_text(pattern if os.path.isabs(pattern) else os.path.relpath(pattern, folder))
-    iso_column = infer_time_column(cells)
-    formatted = infer_time_format(cells) if iso_column is None and form in (Format.CSV, Format.JSONL) else None
-    stored = iso_column is None and formatted is None
+    time = choose_time(cells, has_time_format=form in (Format.CSV, Format.JSONL))
+    rejects = form is Format.CSV and time is not None
     return Sample(
         name,
-        ["files:", f"  path: {yaml_path}", *_mark_lines(delimiter, decimal), *_invalid_lines(note, stored=stored)],
+        ["files:", f"  path: {yaml_path}", *_mark_lines(delimiter, decimal), *(_REJECT if rejects and note else ())],
         cells,
-        f"{len(rows)} rows",
-        stored=stored,
+        "rows",
+        row_names=[f"{path}:{number}" for number in numbers],
+        misfits_become="are rejected by queries" if rejects else "stop a query",
+        stored=time is None,
+        time=time,
         text=form is Format.CSV,
-        time_formats=() if formatted is None else formatted[1],
+        rejecting=_REJECT if rejects and not note else (),
         more=[
-            *([_NO_TIME, *_near_time_note(cells, form in (Format.CSV, Format.JSONL))] if stored else []),
+            *([_NO_TIME, *_near_time_note(cells, form in (Format.CSV, Format.JSONL))] if time is None else []),
             *([f"# note: {note}"] if note else []),
         ],
     )
-
-
-def _invalid_lines(note: str | None, *, stored: bool) -> list[str]:
-    """Return the line `invalid_rows: reject` if `note` reports unreadable rows and the file is no `stored` table."""
-    if note is None or stored:
-        return []
-    return ["  invalid_rows: reject  # such rows are counted, and left out; with stop, the first one is an error"]
 
 
 def _first_lines(path: str) -> list[str]:

@@ -18,6 +18,7 @@ from transom.catalog.reading.references import resolve_references
 from transom.catalog.servers import Kafka
 from transom.catalog.tls import TLS_OPTIONS, Tls, client_context, error_text
 from transom.collector.clock import now
+from transom.collector.discover.fit import choose_time
 from transom.collector.discover.infer import ABSENT, parse_cell, valid_name, yaml_text
 from transom.collector.discover.sample import ADDRESS_FORMS, SAMPLE_SIZE, Sample, catalog_text, file_sample
 from transom.connectors.kafka.read import KafkaMessage, messages
@@ -103,14 +104,26 @@ def _sample_topic(servers: str, topic: str, kafka_options: Mapping[str, str]) ->
     oldest = [message for message in first if (message.partition, message.offset) not in recent_offsets]
     sampled = [*sorted(oldest, key=_stamp), *sorted(recent, key=_stamp)[-SAMPLE_SIZE:]]
     payloads = [(message.value or b"", message.moment) for message in sampled]
-    objects, arrivals, other_count = _objects(payloads)
+    objects, arrivals, positions = _objects(payloads)
     if not objects:
         raise _no_messages(len(sampled))
-    recent_count = len(_objects(payloads[len(oldest) :])[0])
+    recent_count = sum(position >= len(oldest) for position in positions)
+    other_count = len(sampled) - len(objects)
     note = [f"  # {other_count} of {len(sampled)} messages are no JSON objects: they go there"] if other_count else []
     name = valid_name(topic)
     lines += [*note, f"  dead: dead/{name}  # messages that are no rows; without it the first one stops a query"]
-    return Sample(name, lines, _columns(objects), f"{len(objects)} messages", arrivals, recent_count)
+    columns = _columns(objects)
+    return Sample(
+        name,
+        lines,
+        columns,
+        "messages",
+        [f"partition {sampled[position].partition}, offset {sampled[position].offset}" for position in positions],
+        "become dead letters",
+        arrivals,
+        recent_count,
+        time=choose_time(columns, has_time_format=False),
+    )
 
 
 def _source(lines: Sequence[str]) -> Kafka:
@@ -137,13 +150,15 @@ def _no_messages(count: int) -> UsageError:
 
 def _objects(
     raws: Sequence[tuple[bytes, datetime]],
-) -> tuple[list[Mapping[str, object]], list[datetime], int]:
-    """Return the messages that are JSON objects, their arrival times, and how many others there are.
+) -> tuple[list[Mapping[str, object]], list[datetime], list[int]]:
+    """Return the messages that are JSON objects, their arrival times, and their indexes among all messages.
 
     Nested members of an object get dotted names.
     """
-    read = [(content, arrival) for raw, arrival in raws if isinstance(content := _json(raw), dict)]
-    return [_flatten(content, "") for content, _ in read], [arrival for _, arrival in read], len(raws) - len(read)
+    contents = [_json(raw) for raw, _ in raws]
+    positions = [position for position, content in enumerate(contents) if isinstance(content, dict)]
+    objects: list[Mapping[str, object]] = [_flatten(content, "") for content in contents if isinstance(content, dict)]
+    return objects, [raws[position][1] for position in positions], positions
 
 
 def _json(raw: bytes) -> object:
@@ -216,7 +231,16 @@ def _sample_broker(parts: SplitResult, topic: str, seconds: float, tls: Tls | No
         **{key: cells for key, cells in _columns([row for _, row in rows]).items() if key not in level_columns},
     }
     name = valid_name("_".join(level for level in levels if re.match(r"\w", level)))
-    return Sample(name, lines, columns, f"{len(rows)} messages", arrivals, timed=shape == "json")
+    return Sample(
+        name,
+        lines,
+        columns,
+        "messages",
+        misfits_become="become dead letters",
+        arrived_at=arrivals,
+        timed=shape == "json",
+        time=choose_time(columns, has_time_format=False) if shape == "json" else None,
+    )
 
 
 def _payloads(
@@ -337,8 +361,8 @@ def _sample_table(parts: SplitResult, path: str) -> Sample:
         valid_name(table.rpartition(".")[2]),
         lines,
         columns,
-        f"{len(rows)} rows",
-        [now()],
+        "rows",
+        arrived_at=[now()],
         stored=True,
         types=types,
         more=more,
