@@ -100,6 +100,19 @@ def test_messages_without_a_common_field_are_refused_with_the_shares(draft_of_to
         draft_of_topic(contents)
 
 
+def test_an_empty_topic_and_one_without_json_are_told_apart(draft_of_topic):
+    with pytest.raises(UsageError, match="the topic plant is empty"):
+        draft_of_topic([])
+    with pytest.raises(UsageError, match=r"no message of the topic plant is a JSON object\n.*first of the 2 .* is '7'"):
+        draft_of_topic([7, [8]])
+
+
+def test_a_broker_that_sends_nothing_is_named_with_its_topic(monkeypatch):
+    monkeypatch.setattr(servers, "_receive", lambda *_: [])
+    with pytest.raises(UsageError, match=r"the topic plant/\+ sent no message in 2 s\n  hint: .*--for"):
+        discover_catalog("mqtt://127.0.0.1/plant/{line}", 2)
+
+
 def test_a_device_whose_clock_was_never_set_does_not_hide_the_unit_of_the_time(draft_of_topic):
     contents = [{"ts": 1717221600000 + 1000 * n, "watts": n / 4} for n in range(100)]
     contents[3]["ts"] = 0

@@ -15,6 +15,7 @@ from transom.catalog.addresses import broker_tls, read_address
 from transom.catalog.catalog import Catalog
 from transom.catalog.extras import require_library
 from transom.catalog.reading.references import resolve_references
+from transom.catalog.reading.wording import display_value
 from transom.catalog.servers import Kafka
 from transom.catalog.tls import TLS_OPTIONS, Tls, client_context, error_text
 from transom.collector.clock import now
@@ -26,6 +27,8 @@ from transom.errors import UsageError
 
 FIRST = 20
 """Oldest messages per partition to sample for the earliest time."""
+_SHOWN = 200
+"""How many bytes of a message an error shows."""
 _SECRET = re.compile(r"password|secret|jaas")
 _SQL = {
     **dict.fromkeys((20, 21, 23), "integer"),
@@ -106,7 +109,7 @@ def _sample_topic(servers: str, topic: str, kafka_options: Mapping[str, str]) ->
     payloads = [(message.value or b"", message.moment) for message in sampled]
     objects, arrivals, positions = _objects(payloads)
     if not objects:
-        raise _no_messages(len(sampled))
+        raise _no_messages([payload for payload, _ in payloads], f"the topic {topic}", "is empty", "a JSON object")
     recent_count = sum(position >= len(oldest) for position in positions)
     other_count = len(sampled) - len(objects)
     note = [f"  # {other_count} of {len(sampled)} messages are no JSON objects: they go there"] if other_count else []
@@ -140,12 +143,15 @@ def _stamp(message: KafkaMessage) -> int:
     return message.stamp
 
 
-def _no_messages(count: int) -> UsageError:
-    """Build the error that none of the `count` received messages has a format that can be sampled.
-
-    `count` is the number of these messages.
-    """
-    return UsageError(f"nothing that can be read among {count} messages", hint="try again while messages come")
+def _no_messages(messages: Sequence[bytes], topic: str, empty: str, expected: str) -> UsageError:
+    """Build the error that no sampled message of a topic is usable: the topic is `empty`, or none is `expected`."""
+    if not messages:
+        hint = "start what sends messages and try again; `--for` sets how long init listens to an MQTT broker"
+        return UsageError(f"{topic} {empty}", hint=hint)
+    first = display_value(messages[0][:_SHOWN].decode("utf-8", "replace"))
+    detail = f"the first of the {len(messages)} sampled messages is {first}"
+    hint = "write the catalog by hand; docs/catalog.md lists the formats of messages"
+    return UsageError(f"no message of {topic} is {expected}", detail=detail, hint=hint)
 
 
 def _objects(
@@ -200,7 +206,9 @@ def _sample_broker(parts: SplitResult, topic: str, seconds: float, tls: Tls | No
         received, next((valid_name(p) for p in levels[::-1] if re.match(r"\w", p)), "value")
     )
     if not rows:
-        raise _no_messages(len(received))
+        empty = f"sent no message in {seconds:g} s"
+        expected = "JSON, SenML or a single value"
+        raise _no_messages([payload for _, payload, _ in received], f"the topic {topic_filter}", empty, expected)
     level_columns: dict[str, list[object]] = {
         name: [parse_cell(message_topic.split("/")[index]) for message_topic, _ in rows]
         for index, name in named.items()
