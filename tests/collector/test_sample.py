@@ -23,8 +23,8 @@ from transom.collector.discover.infer import (
     infer_type,
     near_time_column,
     parse_cell,
-    valid_name,
 )
+from transom.collector.discover.names import valid_name
 from transom.collector.discover.servers import discover_catalog
 from transom.connectors import open_stream
 from transom.connectors.kafka import read as kafka_read
@@ -310,6 +310,26 @@ def test_words():
     assert infer_time_column({"a": ["2024-06-01T06:00:00Z"], "b": ["2024-06-01T06:00:00Z"]}) is None
     assert infer_time_column({"time": [None, 1], "when": [-1, 2], "x": [2, 3]}) is None
     assert infer_clock([5, 6]).epoch is None
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ("Getriebeöl_Temp", "Getriebeoel_Temp"),
+        ("Tür", "Tuer"),
+        ("Tu\u0308r", "Tuer"),
+        ("Ölstand", "Oelstand"),
+        ("ÖLSTAND", "OELSTAND"),
+        ("Straße", "Strasse"),
+        ("température", "temperature"),
+        ("Łódź", "Lodz"),
+        ("Dauer [µs]", "Dauer_us"),
+        ("m³/h", "m3_h"),
+        ("温度", "source"),
+    ],
+)
+def test_letters_beyond_ascii_are_spelled(header, name):
+    assert valid_name(header) == name
 
 
 def test_options_of_kafka_as_the_library_knows_them(monkeypatch):

@@ -378,19 +378,3 @@ def infer_position(type_of_attribute: Mapping[str, str]) -> list[str]:
             if other is not None:
                 return [f"position: {{lon: {name}, lat: {other}}}  # a guess, by the names"]
     return []
-
-
-def valid_name(text: str, taken: Sequence[str] = ()) -> str:
-    """Turn text into an identifier for the catalog; append a number if that name is among the `taken` ones."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "source"
-    name = f"_{name}" if name[0].isdigit() else name
-    used, candidate, number = {other.lower() for other in taken}, name, 1
-    while candidate.lower() in used:
-        number += 1
-        candidate = f"{name}_{number}"
-    return candidate
-
-
-def yaml_text(text: str) -> str:
-    """Write text as a YAML scalar for the catalog, in single quotes unless it is a plain word or path."""
-    return text if re.fullmatch(r"[A-Za-z_][\w./-]*", text, re.ASCII) else "'" + text.replace("'", "''") + "'"

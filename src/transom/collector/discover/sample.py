@@ -29,9 +29,8 @@ from transom.collector.discover.infer import (
     near_time_column,
     parse_cell,
     parse_instants,
-    valid_name,
-    yaml_text,
 )
+from transom.collector.discover.names import valid_name, yaml_text
 from transom.connectors.files.read import READERS
 from transom.connectors.files.records import MISSING
 from transom.errors import DataError, UsageError

@@ -20,7 +20,8 @@ from transom.catalog.servers import Kafka
 from transom.catalog.tls import TLS_OPTIONS, Tls, client_context, error_text
 from transom.collector.clock import now
 from transom.collector.discover.fit import choose_time
-from transom.collector.discover.infer import ABSENT, parse_cell, valid_name, yaml_text
+from transom.collector.discover.infer import ABSENT, parse_cell
+from transom.collector.discover.names import valid_name, yaml_text
 from transom.collector.discover.sample import ADDRESS_FORMS, SAMPLE_SIZE, Sample, catalog_text, file_sample
 from transom.connectors.kafka.read import KafkaMessage, messages
 from transom.errors import UsageError
