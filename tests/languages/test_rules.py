@@ -202,7 +202,11 @@ def overlap(instead: str) -> str:
     ("text", "words"),
     [
         ("SELECT temp FROM road [FROM NOW-5 TO NOW SLIDE 10 SEC]", [GAP]),
-        ("SELECT temp FROM road [FROM NOW-9 TO NOW SLIDE 10 MIN]", [GAP]),
+        (
+            "SELECT temp FROM road [FROM NOW-9 TO NOW SLIDE 10 MIN]",
+            [f"{GAP}; for windows without a gap write [FROM NOW-599 TO NOW SLIDE 600 SEC]"],
+        ),
+        ("SELECT temp FROM road [FROM NOW-8 TO NOW SLIDE 10 MIN]", [GAP]),
         ("SELECT temp FROM road [FROM NOW-1 TO NOW SLIDE 4 ROWS]", [GAP]),
         ("SELECT temp FROM road [FROM NOW TO NOW SLIDE 10 SEC]", []),
         ("SELECT temp FROM road [FROM NOW-9 TO NOW SLIDE 10 SEC]", []),

@@ -51,6 +51,40 @@ def test_windows_that_mislead(window: str, words: str | None) -> None:
         assert text[remark.span.start : remark.span.end] == window
 
 
+@pytest.mark.parametrize(("tick", "width"), [("1 ms", "59999 ms"), ("100 ms", "59900 ms"), ("1 us", "59999999 us")])
+@pytest.mark.parametrize("window", ["NOW-59 TO NOW", "NOW-60 TO NOW", "NOW-60 TO NOW-1"])
+def test_a_tick_shorter_than_a_second_has_its_tumbling_window_in_cql(window: str, tick: str, width: str) -> None:
+    catalog = Catalog.read(f"tick: {tick}\nextents:\n  gps: pushed (id:string)\n")
+    with pytest.warns(transom.errors.QueryWarning) as caught:
+        transom.compile(f"SELECT COUNT(*) AS n FROM gps [FROM {window} SLIDE 60 SEC]", catalog, language="sneeql")
+    [message] = (str(warning.message) for warning in caught)
+    better = f"[RANGE '{width}', SLIDE '60 seconds']"
+    assert f"write the query in CQL with {better}, because SNEEql has no unit shorter than SEC" in message
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        query = transom.compile(f"SELECT COUNT(*) AS n FROM gps {better}", catalog, language="cql")
+    [ticks_per_slide] = {catalog.calendar.ticks(60_000_000)}
+    row_ticks = [0, 1, ticks_per_slide - 1, ticks_per_slide, ticks_per_slide + 1, 2 * ticks_per_slide]
+    answer = query.simulate({"gps": [(row_tick, "a") for row_tick in row_ticks]}, until=2 * ticks_per_slide)
+    assert [window.rows for window in answer.windows] == [((1,),), ((3,),), ((2,),)]  # each row is in one window
+
+
+@pytest.mark.parametrize(
+    ("window", "better"),
+    [
+        ("RANGE '59 seconds', SLIDE '60 seconds'", "RANGE '59999 milliseconds', SLIDE '60000 milliseconds'"),
+        ("RANGE '58 seconds', SLIDE '60 seconds'", None),
+        ("RANGE '59999 ms', SLIDE '60 seconds'", ""),
+    ],
+)
+def test_a_gap_shorter_than_the_unit_of_its_window_is_hardly_meant(window: str, better: str | None) -> None:
+    catalog = Catalog.read("tick: 1 ms\nextents:\n  gps: pushed (id:string)\n")
+    query = transom.compile(f"SELECT RStream(id) FROM gps [{window}]", catalog, language="cql")
+    gap = "rows between two windows are in none of them"
+    expected = [gap] if better is None else [f"{gap}; for windows without a gap write [{better}]"] if better else []
+    assert [remark.message for remark in query.warnings] == expected
+
+
 def test_one_object_needs_no_partition() -> None:
     text = "SELECT RStream(id) FROM gps [RANGE BY '1 km' RATTR SPACE, SLIDE BY '500 m' SATTR SPACE]"
     assert not transom.compile(text, Catalog.read(TRACKS.replace("MORE", "keys: 1")), language="cql").warnings

@@ -20,7 +20,7 @@ from transom.languages.cql.scope import LocatedSource
 from transom.languages.cql.syntax import Join, Source, Table
 from transom.languages.cql.windows import WindowTranslator
 from transom.languages.sql.select import Remark
-from transom.languages.sql.type_messages import or_list, overlap_warning, shorten
+from transom.languages.sql.type_messages import gap_warning, or_list, overlap_warning, shorten
 from transom.languages.sql.unparse import unparse
 from transom.model.geometry.space import Position
 from transom.model.schema import Attribute
@@ -112,9 +112,11 @@ class SourceItem:
                 yield Remark("rows between two windows are in none of them", window.span)
         if isinstance(plan.range, CoordinateRange) and isinstance(plan.slide, Every):
             same = plan.range.coordinate is plan.slide.coordinate
-            if same and plan.slide.step > 1 - plan.range.low.offset > 1:
-                yield Remark("rows between two windows are in none of them", window.span)
             by_time = plan.slide.coordinate is Coordinate.TICK and window.slide is not None
+            if same and plan.slide.step > 1 - plan.range.low.offset > 1:
+                gap = plan.slide.step - (1 - plan.range.low.offset)
+                better = self.window_translator.window_without_gap(window, plan.slide.step, gap) if by_time else None
+                yield Remark(gap_warning(better), window.span)
             if same and by_time and plan.slide.step == -plan.range.low.offset:
                 suggestion = self.window_translator.non_overlapping_window(window, plan.slide.step)
                 yield Remark(overlap_warning(suggestion), window.span)

@@ -239,6 +239,16 @@ class WindowTranslator:
         ranges = (replace(window.ranges[0], value=width),)
         return f"[{window_text(replace(window, ranges=ranges, slide=replace(window.slide, value=step)))}]"
 
+    def window_without_gap(self, window: syntax.WindowClause, slide_ticks: int, gap_ticks: int) -> str | None:
+        """Return `window` as text with a range as long as its slide, if the gap is shorter than its unit; else None.
+
+        Such a gap is hardly meant. Without a gap, 59 seconds are 59999 ms if a tick is 1 ms.
+        """
+        quantity = window.ranges[0].value
+        if not isinstance(quantity, Quantity) or gap_ticks * self.calendar.length >= UNITS[quantity.unit]:
+            return None
+        return self.non_overlapping_window(window, slide_ticks)
+
     def ticks(self, quantity: Quantity) -> int:
         """Convert a duration to ticks; raises LanguageRule if it is not a whole number of ticks."""
         exact = Fraction(quantity.amount) * UNITS[quantity.unit]

@@ -40,7 +40,7 @@ from transom.languages.sql.select import (
     unsupported_view,
 )
 from transom.languages.sql.translate import AGGREGATES, condition
-from transom.languages.sql.type_messages import overlap_warning, shorten
+from transom.languages.sql.type_messages import gap_warning, overlap_warning, shorten
 from transom.model.schema import Attribute
 from transom.model.types import Value
 
@@ -240,25 +240,35 @@ class _SneeqlTranslator(SelectTranslator):
         The window is NOW-`past` to NOW-`until` at each `slide`, in ticks or rows.
         """
         samples = past == until and window.unit is not OffsetUnit.ROWS
+        gap = slide - (past - until + 1)
         if past < until:
             self.warnings.append(Remark("FROM is later than TO, so every window is empty", window.span))  # S19
-        elif past - until + 1 < slide and not samples:
-            self.warnings.append(Remark("rows between two windows are in none of them", window.span))
+        elif gap > 0 and not samples:
+            is_by_a_tick = window.unit is not OffsetUnit.ROWS and gap < self._ticks_of(window.unit)
+            better = self.tumbling_window(window, until + slide - 1, until, slide) if is_by_a_tick else None
+            self.warnings.append(Remark(gap_warning(better), window.span))
         elif past - until == slide and (slide > 1 or window.unit is not OffsetUnit.ROWS):
-            self.warnings.append(
-                Remark(overlap_warning(self.non_overlapping_window(window, past, until, slide)), window.span)
-            )
+            better = self.tumbling_window(window, past - 1, until, slide)
+            self.warnings.append(Remark(overlap_warning(better), window.span))
 
-    def non_overlapping_window(self, window: FromToWindow, past: int, until: int, slide: int) -> str | None:
-        """Return the window as text, its `past` a tick (ROWS: row) less against overlap; None if no unit is exact.
+    def _ticks_of(self, unit: OffsetUnit) -> int:
+        """Return how many ticks a unit of time has, rounded up."""
+        return -(-unit.seconds * 1_000_000 // self.catalog.calendar.length)
 
-        It is None if no unit of time is exact.
+    def tumbling_window(self, window: FromToWindow, past: int, until: int, slide: int) -> str | None:
+        """Return the text of a window like `window` from NOW-`past` to NOW-`until` (ticks or rows), at each `slide`.
+
+        It is a window of CQL if no unit of SNEEql is exact, or None if CQL has no such window either.
         """
-        from transom.languages.sneeql.window_texts import exact_window, window_text
+        from transom.languages.sneeql.window_texts import cql_tumbling_window, exact_window, window_text
 
         if window.unit is OffsetUnit.ROWS:
-            return window_text(past - 1, until, slide, OffsetUnit.ROWS)
-        return exact_window([ticks * self.catalog.calendar.length for ticks in (past - 1, until, slide)])
+            return window_text(past, until, slide, OffsetUnit.ROWS)
+        length = self.catalog.calendar.length
+        text = exact_window([ticks * length for ticks in (past, until, slide)])
+        if text is None and until <= self._ticks_of(window.unit):
+            return cql_tumbling_window(slide * length, length)
+        return text
 
     def window_hint(self, source: str, window: HalfOpenWindow | None) -> str:
         """Return a hint: the SNEEql window to write after `source` instead of TUMBLE or the like (None: an example).

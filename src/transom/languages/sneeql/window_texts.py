@@ -40,6 +40,22 @@ def exact_window(lengths: Sequence[int]) -> str | None:
     return None
 
 
+def cql_tumbling_window(slide: int, tick: int) -> str:
+    """Return the CQL window of one `slide` without overlap or gap, with a reason; `slide` and `tick` are microseconds.
+
+    >>> cql_tumbling_window(60_000_000, 1_000)
+    "the query in CQL with [RANGE '59999 ms', SLIDE '60 seconds'], because SNEEql has no unit shorter than SEC"
+    """
+    width, step = (_cql_quantity(length) for length in (slide - tick, slide))
+    return f"the query in CQL with [RANGE '{width}', SLIDE '{step}'], because SNEEql has no unit shorter than SEC"
+
+
+def _cql_quantity(microseconds: int) -> str:
+    """Write a length of time for CQL in the largest unit up to seconds that is exact."""
+    unit = next(unit for unit in ("seconds", "ms", "us") if microseconds % UNITS[unit] == 0)
+    return f"{microseconds // UNITS[unit]} {unit}"
+
+
 def counterpart_of_cql(text: str) -> str | None:
     """Convert a CQL window, given after its `[`, such as `ROWS 5]`, to an equal SNEEql one; None without one.
 

@@ -186,3 +186,9 @@ def overlap_warning(suggestion: str | None) -> str:
     """Return the warning that a window is a tick or row longer than its slide; `suggestion`: a better one, or None."""
     message = "the window is one longer than its slide, so a row on the boundary is in two windows"
     return message if suggestion is None else f"{message}; for windows that do not overlap write {suggestion}"
+
+
+def gap_warning(suggestion: str | None) -> str:
+    """Return the warning that a window is shorter than its slide; `suggestion`: a window without a gap, or None."""
+    message = "rows between two windows are in none of them"
+    return message if suggestion is None else f"{message}; for windows without a gap write {suggestion}"
