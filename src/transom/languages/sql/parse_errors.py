@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lark import UnexpectedInput, UnexpectedToken
 
 from transom.errors import ParseError, Span
-from transom.languages.sql.type_messages import shorten
+from transom.languages.sql.type_messages import column_hint, shorten
 from transom.languages.sql.unparse import RESERVED
 
 
@@ -107,6 +107,7 @@ _QUALIFIER = re.compile(r"(\w+|\"[^\"]*\")\.\Z")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\"[^\"]+\"")
 _AFTER_COLUMN = re.compile(r"\s*(,|\)|[=<>!+*/%-]|(from|as)\b)", re.IGNORECASE)
 _WINDOW_FUNCTION = re.compile(r"\b(?:TUMBLE|HOP|CUMULATE|SESSION)\s*\([^()]*\Z|\bFROM\s+TABLE\s*\(\Z", re.IGNORECASE)
+_AS = re.compile(r"\bAS\Z", re.IGNORECASE)
 _COMMENT = re.compile(r"--[^\n]*")
 
 
@@ -195,6 +196,8 @@ def foreign_syntax_hint(failure: Failure) -> str | None:
     if word in CONNECTIVES and CONNECTIVES[word] in expected:
         return f"write {CONNECTIVES[word]}"
     if not word.isascii() and word.isidentifier():
+        if not _AS.search(before):
+            return column_hint(word, f'after AS write "{shorten(word)}"')
         return f'write "{shorten(word)}" in double quotes: other names have only letters (A-Z, a-z), digits and _'
     if word == "=" and failure.text[failure.span.start - 1 : failure.span.start] == "=":
         return "write a single ="

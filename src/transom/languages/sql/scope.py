@@ -11,7 +11,7 @@ from transom.algebra.expressions.expression import Aggregate, AggregateFunction,
 from transom.errors import LanguageRule, NameProblem, TypeProblem
 from transom.languages.sql.syntax import FunctionCall, Name, Node
 from transom.languages.sql.translate import AGGREGATES, translate
-from transom.languages.sql.type_messages import shorten, with_article
+from transom.languages.sql.type_messages import column_hint, is_plain, shorten, with_article
 from transom.languages.sql.unparse import quote_string, unparse
 from transom.model.schema import IMPLICIT_TAGS, Attribute, Schema
 from transom.model.time import Calendar
@@ -133,7 +133,10 @@ class SourceScope:
         if matches:
             return f"did you mean {labels[matches[0]]}?"
         if name.qualifier is None and name.span.end - name.span.start > len(name.name):
-            return f"write {shorten(quote_string(name.name))} for a string; double quotes make names"
+            string = shorten(quote_string(name.name))
+            if is_plain(name.name):
+                return f"write {string} for a string; double quotes make names"
+            return column_hint(name.name, f"for a string write {string}")
         if name.name.lower() in TIME_NAMES and any(source.tag(None, "tick") for source in self.visible):
             return "INSTANT(tick) is the time of a row"
         there = f"there {'is' if len(labels) == 1 else 'are'} {', '.join(labels.values())}"

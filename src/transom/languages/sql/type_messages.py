@@ -192,3 +192,19 @@ def gap_warning(suggestion: str | None) -> str:
     """Return the warning that a window is shorter than its slide; `suggestion`: a window without a gap, or None."""
     message = "rows between two windows are in none of them"
     return message if suggestion is None else f"{message}; for windows without a gap write {suggestion}"
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name may be that of an attribute in a catalog: ASCII letters, digits and underscores."""
+    return name.isascii() and name.isidentifier()
+
+
+def column_hint(column: str, other_remedy: str) -> str:
+    """Return the hint how to read a column whose name no attribute can have; `other_remedy`: if it is none.
+
+    `other_remedy` says what to write if the name was not meant as a column.
+    """
+    quoted = "'" + column.replace("'", "''") + "'"
+    return (
+        f"attributes have plain ASCII names; fields: {{NAME: {shorten(quoted)}}} maps one to a column; {other_remedy}"
+    )
