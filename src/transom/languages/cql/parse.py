@@ -87,8 +87,13 @@ def parse(text: str) -> Query:
 
 def _advice(failure: Failure) -> str | ParseError | None:
     """Return CQL's hint for an unexpected word, a ParseError to raise for a number without a unit, or else None."""
+    from transom.languages.sql.parse_errors import distinct_aggregate
+
     word, expected = failure.word, failure.expected
     upper = word.upper()
+    if (distinct := distinct_aggregate(failure)) is not None:
+        column, source = distinct.column, f"{distinct.source or 'SOURCE'} {distinct.window or '[..]'}"
+        return f"write SELECT {distinct.function}({column}) FROM (SELECT DISTINCT {column} FROM {source})"  # noqa: S608
     in_window = bool(expected & {"RANGE", "SLIDE", "RATTR", "SATTR"})
     if upper == "SELECT" and "a string" in expected:
         return "subqueries are allowed only in FROM, after IN and after EXISTS"

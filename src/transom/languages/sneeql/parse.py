@@ -25,7 +25,7 @@ from transom.languages.sql.parse import Clause, ClauseBuilder, parse_language, s
 from transom.languages.sql.syntax import TimeZone
 
 if TYPE_CHECKING:
-    from transom.languages.sql.parse_errors import Failure
+    from transom.languages.sql.parse_errors import DistinctAggregate, Failure
 
 TOKEN_NAMES = {
     "UNIT": "a unit: SEC, MIN, HOUR or ROWS",
@@ -51,6 +51,7 @@ FOREIGN_KEYWORDS = {
 }
 """Keywords of other dialects, and hints on what to write instead."""
 _FRACTION = re.compile(r"\d+\.\d*")
+_TIME_SLIDE = re.compile(r"\bSLIDE\s+(\d+\s+(?:SEC|MIN|HOUR))\s*\]", re.IGNORECASE)
 
 
 def parse(text: str) -> Query:
@@ -61,6 +62,11 @@ def parse(text: str) -> Query:
 
 def _advice(failure: Failure) -> str | None:
     """Return SNEEql's own hint for an unexpected word, or None if it has none."""
+    from transom.languages.sql.parse_errors import distinct_aggregate
+
+    aggregate = distinct_aggregate(failure)
+    if aggregate is not None:
+        return _distinct_hint(aggregate)
     word, expected = failure.word.upper(), failure.expected
     if "TO" in expected or "SLIDE" in expected:
         if word == "+":
@@ -93,6 +99,16 @@ def _advice(failure: Failure) -> str | None:
     if "WHERE" in expected and word in ("INNER", "CROSS", "NATURAL"):
         return JOIN
     return FOREIGN_KEYWORDS.get(word)
+
+
+def _distinct_hint(aggregate: DistinctAggregate) -> str:
+    """Return a hint with the query that aggregates distinct values: a subquery groups each window by the column."""
+    slide = _TIME_SLIDE.search(aggregate.window or "SLIDE 1 MIN]")
+    if slide is None:
+        return "an aggregate of distinct values needs a window of time; GROUP BY gives each value once"
+    column = aggregate.column
+    subquery = f"(RSTREAM(SELECT {column} FROM {aggregate.source or 'SOURCE'} [..] GROUP BY {column}))"  # noqa: S608
+    return f"write SELECT {aggregate.function}({column}) FROM {subquery} [FROM NOW TO NOW SLIDE {slide[1]}]"  # noqa: S608
 
 
 def _whole_number_hint(failure: Failure) -> str:

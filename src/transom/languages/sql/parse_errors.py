@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lark import UnexpectedInput, UnexpectedToken
 
@@ -107,6 +108,9 @@ _QUALIFIER = re.compile(r"(\w+|\"[^\"]*\")\.\Z")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\"[^\"]+\"")
 _AFTER_COLUMN = re.compile(r"\s*(,|\)|[=<>!+*/%-]|(from|as)\b)", re.IGNORECASE)
 _WINDOW_FUNCTION = re.compile(r"\b(?:TUMBLE|HOP|CUMULATE|SESSION)\s*\([^()]*\Z|\bFROM\s+TABLE\s*\(\Z", re.IGNORECASE)
+_CALLED = re.compile(r"\b(\w+)\s*\(\Z")
+_ARGUMENT = re.compile(r"\s*([\w.]+|\"[^\"]*\")\s*\)")
+_FROM = re.compile(r"\bFROM\s+(\w+)\s*(\[[^\[\]]*\])?", re.IGNORECASE)
 _AS = re.compile(r"\bAS\Z", re.IGNORECASE)
 _COMMENT = re.compile(r"--[^\n]*")
 
@@ -142,9 +146,9 @@ def explain_failure(
     before = _DISTINCT.search(text, 0, offset)
     if before is not None:
         span = Span(*before.span(1))
-        return ParseError(
-            f"{before[1]!r} is not expected here", span=span, text=text, hint="GROUP BY gives each value once"
-        )
+        own_hint = advice(Failure(before[1], span, expected, text))
+        shown = own_hint if isinstance(own_hint, str) else "GROUP BY gives each value once"
+        return ParseError(f"{before[1]!r} is not expected here", span=span, text=text, hint=shown)
     if not word.isprintable():
         return unprintable_character(word, span, text)
     failure = Failure(word, span, expected, text)
@@ -152,6 +156,28 @@ def explain_failure(
     if isinstance(hint, ParseError):
         return hint
     return ParseError(f"{shorten(word)!r} is not expected here", span=span, text=text, hint=hint)
+
+
+class DistinctAggregate(NamedTuple):
+    """An aggregate such as `COUNT(DISTINCT a)` in a query's text: its function and column, and the source after FROM.
+
+    `window` is the window of the source with its brackets. Source and window are None if the text has none.
+    """
+
+    function: str
+    column: str
+    source: str | None
+    window: str | None
+
+
+def distinct_aggregate(failure: Failure) -> DistinctAggregate | None:
+    """Return the aggregate whose DISTINCT was not expected, or None if the unexpected word is another one."""
+    function, column = _CALLED.search(failure.before), _ARGUMENT.match(failure.after)
+    if failure.word.upper() != "DISTINCT" or function is None or column is None:
+        return None
+    source = _FROM.search(failure.after)
+    column_name = column[1].rpartition(".")[2]
+    return DistinctAggregate(function[1].upper(), column_name, source and source[1], source and source[2])
 
 
 def _closing_hint(word: str) -> str:
