@@ -67,7 +67,8 @@ def test_a_session_that_refuses_the_jar_is_named(session: Any) -> None:
 def test_python_is_warned_where_the_kernel_could_be_had(session: Any) -> None:
     with pytest.warns(KernelWarning) as caught:
         assert not planned(session, ROWS)
-    words = f"the kernel is not used: {REFUSED}; stateful operators run in Python. Write kernel='off' to accept it"
+    remedy = "Write --kernel off (kernel='off') to accept it"
+    words = f"the kernel is not used: {REFUSED}; stateful operators run in Python. {remedy}"
     assert [str(warning.message) for warning in caught] == [words]
     assert caught[0].filename == __file__, "the warning names the caller's line"
 
@@ -85,7 +86,10 @@ def test_python_is_not_warned_without_need(session: Any, monkeypatch: pytest.Mon
 
 
 def test_asked_away(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert line(session, ROWS, "off") == "kernel: off, stateful operators run in Python: kernel='off' was requested"
+    assert (
+        line(session, ROWS, "off")
+        == "kernel: off, stateful operators run in Python: --kernel off (kernel='off') was requested"
+    )
     monkeypatch.setenv("TRANSOM_KERNEL", "off")
     assert line(session, ROWS) == "kernel: off, stateful operators run in Python: TRANSOM_KERNEL=off is set"
     monkeypatch.setenv("TRANSOM_KERNEL", "fast")

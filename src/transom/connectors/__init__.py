@@ -48,7 +48,7 @@ def open_stream(
             if until is None:
                 raise UsageError(
                     f"{extent.name} is generated without end",
-                    hint="say until which tick, with until=600 or --until 600",
+                    hint="say until which tick, with --until 600 (until=600)",
                 )
             from transom.connectors.generate.read import read_generated
 

@@ -50,7 +50,7 @@ class KernelChoice:
     def warn(self) -> None:
         """Issue a KernelWarning if the user could enable the Java kernel and it would run an operator of the plan."""
         if self.avoidable and self.would_run:
-            message = f"{self.reason}; {self.fallback}. Write kernel='off' to accept it"
+            message = f"{self.reason}; {self.fallback}. Write --kernel off (kernel='off') to accept it"
             warnings.warn(f"the kernel is not used: {message}", KernelWarning, stacklevel=_caller_stacklevel())
 
 
@@ -60,7 +60,7 @@ def choose_kernel(spark: SparkSession | None, kernel: KernelMode) -> KernelChoic
     The environment variable TRANSOM_KERNEL replaces `auto`. Without a session, for a plan that never runs, `auto` means
     on.
     """
-    reason = "kernel='off' was requested"
+    reason = "--kernel off (kernel='off') was requested"
     if kernel == "auto" and KERNEL_VARIABLE in os.environ:
         kernel = os.environ[KERNEL_VARIABLE]  # type: ignore[assignment]
         reason = f"{KERNEL_VARIABLE}=off is set"
@@ -75,7 +75,9 @@ def choose_kernel(spark: SparkSession | None, kernel: KernelMode) -> KernelChoic
         return KernelChoice(True)
     if kernel == "on":
         raise UsageError(
-            "the kernel cannot be used", detail=reason_not_loaded, hint="leave it out, or write kernel='auto'"
+            "the kernel cannot be used",
+            detail=reason_not_loaded,
+            hint="leave it out, or write --kernel auto (kernel='auto')",
         )
     return KernelChoice(False, reason_not_loaded, avoidable=has_jvm(spark))
 

@@ -50,7 +50,7 @@ def stream(
     if not isinstance(extent.source, Generator):
         raise UsageError(f"{extent.name} is not generated")
     if until is None and not live:
-        hint = "say until which tick, with until=600 or --until 600"
+        hint = "say until which tick, with --until 600 (until=600)"
         raise UsageError(f"{extent.name} is generated without end", hint=hint)
     if until is None:
         _check_age(extent, last_completed_tick(calendar))

@@ -93,7 +93,7 @@ def ticks(
             spark, _clock_setting(first_tick, tuple(sorted(set(periods))), until, calendar, commit_log=log), use_kernel
         )
     if until is None:
-        raise UsageError("a batch over the clock has no end", hint="say until which tick, with until=600")
+        raise UsageError("a batch over the clock has no end", hint="say until which tick, with --until 600 (until=600)")
     if not periods:
         return spark.range(first_tick, min(first_tick, until) + 1).select(F.col("id").alias(TICK_NUMBER))
     ranges = [
