@@ -196,6 +196,7 @@ def warned(text: str, **more: object) -> list[tuple[str, str]]:
 
 
 OVER = "FROM STREAM <http://ex/s> WINDOW RANGE 5 SLIDE"
+NAMED = OVER.replace("FROM", "FROM NAMED")
 NEVER = "is never bound: no pattern gives it a value"
 
 
@@ -212,7 +213,7 @@ NEVER = "is never bound: no pattern gives it a value"
         (f"SELECT ?x ?z {OVER} {{ ?x :a ?y MINUS {{ ?x :b ?z }} }}", [(f"?z {NEVER}", "?z")]),
         (f"SELECT (?z + 1 AS ?v) {OVER} {{ ?x :a ?y }}", [(f"?z {NEVER}", "?z")]),
         (f"SELECT ?x ?v {OVER} {{ ?x :a ?y BIND (?y AS ?v) }}", []),
-        (f"SELECT ?x ?g {OVER} {{ GRAPH ?g {{ ?x :a ?y }} OPTIONAL {{ ?x :b ?z }} FILTER (!BOUND(?z)) }}", []),
+        (f"SELECT ?x ?g {NAMED} {{ GRAPH ?g {{ ?x :a ?y OPTIONAL {{ ?x :b ?z }} }} FILTER (!BOUND(?z)) }}", []),
         (f"SELECT ?x ?v {OVER} {{ ?x :a ?y VALUES ?v {{ 1 }} {{ SELECT ?q {{ ?q :a 1 }} }} }}", []),
         (f"SELECT ?n (COUNT(?x) AS ?c) {OVER} {{ ?x :a ?y }} GROUP BY (?y AS ?n)", []),
         (f"SELECT * {OVER} {{ ?x :a ?y FILTER NOT EXISTS {{ ?x :b ?w }} }}", []),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,20 +10,26 @@ from transom.algebra.expressions.term_functions import TERM_FUNCTIONS
 from transom.algebra.rdf.forms import Ask, Construct, Describe
 from transom.algebra.sequences import is_ordered
 from transom.algebra.tree import calls
+from transom.catalog.extent import Extent
 from transom.compiled import ResultKind
 from transom.errors import Span, Unsupported, UsageError
 from transom.languages.sparql.locations import operator_span
 from transom.languages.sparql.remarks import unknown_predicates
+from transom.languages.sparql.translation.dataset_remarks import graph_remarks, unread_graph_patterns
 from transom.languages.sparql.translation.names import NameResolver
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.formats import lines, table
-from transom.model.rdf.ntriples import decode_term
-from transom.model.rdf.terms import IRI
 from transom.model.view import PRINT_ALL, PrintOptions
 from transom.physical.nodes.node import PhysicalNode
 from transom.reference.rdf.evaluate import evaluate
 from transom.reports import Engine, Map
 from transom.semantics.semantics import Semantics
+from transom.semantics.unread_graphs import (
+    declared_or_read_predicates,
+    declared_predicates,
+    missing_clause,
+    predicates_of,
+)
 from transom.spark.expressions.function_gaps import refuse_functions
 from transom.spark.expressions.java_patterns import check_pattern
 
@@ -102,26 +108,47 @@ class RdfSemantics(Semantics):
         return RdfResults(plan, self.columns, self.result_kind, self.query.catalog.calendar)
 
     def remarks(self) -> tuple[Remark, ...]:
-        """The warnings about predicates that the catalog does not list; none if a source lists no predicates."""
+        """The warnings about GRAPH patterns that match nothing, and about predicates that the catalog does not list.
+
+        There are no warnings about predicates if a source lists none.
+        """
+        catalog = self.query.catalog
+        outside = tuple(graph_remarks(self.query.syntax.form, self._names, catalog.rdf, catalog.calendar))
         declared = [extent.predicates for extent in self.sources if extent.holds_statements]
         if None in declared:
-            return ()
-        return self._unknown_predicate_remarks({iri for predicates in declared for iri in predicates or ()})
+            return outside
+        listed = {iri for predicates in declared for iri in predicates or ()}
+        return outside + self._unknown_predicate_remarks(listed, declared_predicates)
 
     def input_remarks(self, inputs: Any) -> tuple[Remark, ...]:
         """Warn of predicates in the query that no input statement has, unless the query's warnings include them."""
         names = self.query.catalog.rdf.extents
         streamed = (element.row for name in names for element in inputs.streams.get(name, ()))
         stored = (row for name in names for element in inputs.tables.get(name, ()) for row in element.rows)
-        issued = {(remark.message, remark.span) for remark in self.query.warnings}
+        issued = {remark.span for remark in self.query.warnings}
         remarks = self._unknown_predicate_remarks(
-            {_iri_of_text(text) for text in {row[1] for row in (*streamed, *stored)}}
+            predicates_of((*streamed, *stored)), declared_or_read_predicates(self.query.catalog)
         )
-        return tuple(remark for remark in remarks if (remark.message, remark.span) not in issued)
+        return tuple(remark for remark in remarks if remark.span not in issued)
 
-    def _unknown_predicate_remarks(self, predicates: set[str]) -> tuple[Remark, ...]:
-        """Warn of predicates in the query that are not among `predicates`; if that is empty, there are no warnings."""
-        return tuple(unknown_predicates(self.query.syntax, self._names, predicates)) if predicates else ()
+    def _unknown_predicate_remarks(
+        self, predicates: set[str], predicates_in: Callable[[Extent], Collection[str]]
+    ) -> tuple[Remark, ...]:
+        """Warn of predicates in the query that are not among `predicates`; if that is empty, there are no warnings.
+
+        A warning names another extent of the catalog if that has the predicate, which `predicates_in` says.
+        """
+        if not predicates:
+            return ()
+        form, catalog = self.query.syntax.form, self.query.catalog
+        read = {extent.name for extent in self.sources}
+        unread = tuple(unread_graph_patterns(form, self._names, catalog.rdf, catalog.calendar))
+
+        def elsewhere(iri: str) -> str | None:
+            """Return where this predicate occurs among the extents that the query does not read, or None."""
+            return missing_clause(iri, catalog, read, predicates_in, has_from=bool(form.sources))
+
+        return tuple(unknown_predicates(self.query.syntax, self._names, predicates, unread, elsewhere))
 
     def evaluate(self, inputs: Any) -> Any:
         """Evaluate the query with the reference engine on `inputs`; the answer begins at `inputs.start`, open-ended."""
@@ -161,9 +188,3 @@ class RdfSemantics(Semantics):
     def map(self, inputs: Any, at: int | None, colour: Any) -> Map:
         """Raise UsageError, because SPARQL answers cannot be drawn as a map: solutions have no positions."""
         raise UsageError("`map` takes no SPARQL", hint="`picture` shows when solutions are valid")
-
-
-def _iri_of_text(text: str) -> str:
-    """Return the IRI that an N-Triples term denotes; any other text is returned unchanged."""
-    term = decode_term(text)
-    return term.value if isinstance(term, IRI) else text

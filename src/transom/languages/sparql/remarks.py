@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from transom.catalog.reading.wording import nearest
 from transom.languages.sparql import syntax, terms
 from transom.languages.sparql.scope import find_nodes, visible_variables
 from transom.languages.sparql.translation.names import NameResolver
+from transom.languages.sparql.unparse_terms import iri as iri_text
 from transom.languages.sql.select import Remark
 
 
@@ -73,19 +74,35 @@ def _select_bindings(select: syntax.Select) -> Iterator[str]:
         yield from (variable.name for variable in modifiers.values.variables)
 
 
-def unknown_predicates(query: syntax.SparqlQuery, names: NameResolver, predicates: Collection[str]) -> Iterator[Remark]:
-    """Yield a warning for each predicate of a query that is not among `predicates`, the IRIs in the data."""
+def unknown_predicates(
+    query: syntax.SparqlQuery,
+    names: NameResolver,
+    predicates: Collection[str],
+    unread: Collection[syntax.GraphPattern],
+    elsewhere: Callable[[str], str | None],
+) -> Iterator[Remark]:
+    """Yield a warning for each predicate of a query that is not among `predicates`, the IRIs in the data.
+
+    Predicates in the GRAPH patterns `unread`, which match nothing, are left out. `elsewhere` says in which graph that
+    the query does not read an IRI is a predicate, and how to read the graph.
+    """
+    left_out = {id(predicate) for pattern in unread for predicate in _predicates(pattern)}
     for predicate in _predicates(query.form):
         iri = names.iri(predicate).value
-        if iri not in predicates:
-            similar = nearest(iri, sorted(predicates))
-            hint = f"; did you mean <{similar}>?" if similar else ""
-            yield Remark(f"no statement has the predicate <{iri}>{hint}", predicate.span)
+        if iri in predicates or id(predicate) in left_out:
+            continue
+        place = elsewhere(iri)
+        if place is not None:
+            yield Remark(f"{iri_text(predicate)} occurs in {place}", predicate.span)
+            continue
+        similar = nearest(iri, sorted(predicates))
+        hint = f"; did you mean <{similar}>?" if similar else ""
+        yield Remark(f"no statement has the predicate <{iri}>{hint}", predicate.span)
 
 
-def _predicates(form: syntax.Form) -> Iterator[terms.IriName]:
-    """Yield the predicates in a query's triple patterns and paths, except inside negated property sets `!(p|q)`."""
-    for block in find_nodes(form, syntax.TriplesBlock):
+def _predicates(tree: syntax.Form | syntax.GraphPattern) -> Iterator[terms.IriName]:
+    """Yield the predicates in a tree's triple patterns and paths, except inside negated property sets `!(p|q)`."""
+    for block in find_nodes(tree, syntax.TriplesBlock):
         for part in find_nodes(block, terms.PredicateObjectList):
             if not any(find_nodes(part.verb, terms.NegatedPropertySet)):
                 yield from find_nodes(part.verb, terms.Iri)
