@@ -223,6 +223,30 @@ def test_variables_that_nothing_binds(text: str, expected: list[tuple[str, str]]
     assert warned(text) == expected
 
 
+HIDDEN = "is named in SELECT, and HAVING cannot see it: write"
+
+
+@pytest.mark.parametrize(
+    ("select", "having", "expected"),
+    [
+        ("(COUNT(*) AS ?n)", "(?n > 5)", [(f"?n {HIDDEN} COUNT(*)", "?n")]),
+        ("(SUM(?y) AS ?n)", "(COUNT(?y) > 1) (?n + 1 > 5)", [(f"?n {HIDDEN} SUM(?y)", "?n")]),
+        ("(COUNT(*) AS ?n)", "(COUNT(*) > 5)", []),
+        ("(COUNT(*) AS ?n)", "(?x != 5)", []),
+        ("(COUNT(*) AS ?n)", "(COUNT(?n) > 5)", []),
+    ],
+)
+def test_having_does_not_see_what_select_names(select: str, having: str, expected: list[tuple[str, str]]) -> None:
+    grouped = f"SELECT ?x {select} {OVER} {{ ?x :a ?y }} GROUP BY ?x HAVING {having}"
+    assert warned(grouped) == expected
+    inner = f"SELECT * {OVER} {{ {{ SELECT ?x {select} {{ ?x :a ?y }} GROUP BY ?x HAVING {having} }} }}"
+    assert warned(inner) == expected
+
+
+def test_having_sees_what_group_by_names() -> None:
+    assert warned(f"SELECT ?n (SUM(?y) AS ?m) {OVER} {{ ?x :a ?y }} GROUP BY (?y + 1 AS ?n) HAVING (?n > 5)") == []
+
+
 def test_predicates_that_the_catalog_does_not_declare() -> None:
     text = f"SELECT ?x {OVER} {{ ?x :tmep ?y ; a ?z ; !:other ?v }}"
     assert warned(text) == []

@@ -1,4 +1,4 @@
-"""Warnings about legal SPARQL that is probably not intended: windows, unbound variables, unknown predicates."""
+"""Warnings about legal SPARQL that is probably not intended: windows, variables without a value, predicates."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Iterator
 
 from transom.catalog.reading.wording import nearest
 from transom.languages.sparql import syntax, terms
-from transom.languages.sparql.scope import find_nodes, visible_variables
+from transom.languages.sparql.scope import find_nodes, outside_aggregates, visible_variables
 from transom.languages.sparql.translation.names import NameResolver
+from transom.languages.sparql.unparse import expression as expression_text
 from transom.languages.sparql.unparse_terms import iri as iri_text
 from transom.languages.sql.select import Remark
 
@@ -16,6 +17,7 @@ def remarks(form: syntax.Form) -> Iterator[Remark]:
     """Yield warnings about legal but probably unintended parts of a query; they need no access to the data."""
     yield from _window_remarks(form)
     yield from _unbound_remarks(form)
+    yield from _having_remarks(form)
 
 
 def _window_remarks(form: syntax.Form) -> Iterator[Remark]:
@@ -46,6 +48,23 @@ def _unbound_remarks(form: syntax.Form) -> Iterator[Remark]:
             similar = nearest(variable.name, sorted(bound - {variable.name}))
             hint = f"; did you mean ?{similar}?" if similar else ""
             yield Remark(f"?{variable.name} is never bound: no pattern gives it a value{hint}", variable.span)
+
+
+def _having_remarks(form: syntax.Form) -> Iterator[Remark]:
+    """Yield a warning for each variable of a HAVING that only SELECT binds, after HAVING is evaluated (W3C 18.2.4)."""
+    for select in find_nodes(form, syntax.Select):
+        keys = [key for key in select.modifiers.group_by if isinstance(key, syntax.AliasedExpression)]
+        bound = {*visible_variables(select.where), *(key.variable.name for key in keys)}
+        aliases = {
+            item.variable.name: expression_text(item.expression)
+            for item in select.items
+            if isinstance(item, syntax.AliasedExpression) and item.variable.name not in bound
+        }
+        for condition in select.modifiers.having:
+            for variable in outside_aggregates(condition):
+                if variable.name in aliases:
+                    reason = f"?{variable.name} is named in SELECT, and HAVING cannot see it"
+                    yield Remark(f"{reason}: write {aliases[variable.name]}", variable.span)
 
 
 def binding_variables(form: syntax.Form) -> Iterator[terms.Variable]:
