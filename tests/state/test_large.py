@@ -52,3 +52,22 @@ def test_the_limit(tmp_path: Path, rate: int, large: bool) -> None:
     shown = CliRunner().invoke(app, ["check", path]).output
     assert ("warning: this query may have to keep" in shown) is large
     assert ("q.cql: fine" in shown) is not large
+
+
+def test_commands_that_evaluate_print_one_short_line(tmp_path: Path) -> None:
+    path = written(tmp_path, 10_000, PAIRS)
+    run = ["simulate", path, "--until", "0"]
+    for extent in ("a", "b"):
+        (tmp_path / f"{extent}.csv").write_text("tick,x\n0,1\n")
+    catalog = (tmp_path / "catalog.yaml").read_text()
+    for extent in ("a", "b"):
+        catalog = catalog.replace(f"  {extent}: {{", f"  {extent}: {{source: {{files: {extent}.csv}}, ")
+    (tmp_path / "catalog.yaml").write_text(catalog)
+    shown = CliRunner().invoke(app, run)
+    lines = shown.stderr.splitlines()
+    assert lines == ["warning: this query may have to keep more than 10^12 rows in memory; `transom check` says why"]
+    quiet = CliRunner().invoke(app, [*run, "--quiet"])
+    assert (quiet.exit_code, quiet.stderr) == (0, "")
+    strict = CliRunner().invoke(app, [*run, "--quiet", "--strict"])
+    assert strict.exit_code == 1
+    assert strict.stderr.splitlines()[0] == lines[0]

@@ -21,8 +21,8 @@ from transom.cli.arguments import (
 )
 from transom.cli.errors import print_error
 from transom.cli.files import QuerySource, load_query, pause_garbage_collection, query_sources, write_text
-from transom.cli.options import load_checked, print_query_warnings, query_warnings
-from transom.cli.output import remark, say
+from transom.cli.options import load_checked, query_warnings
+from transom.cli.output import remark, say, warn
 from transom.errors import CatalogError, TransomError
 
 if TYPE_CHECKING:
@@ -77,11 +77,13 @@ def check(
         try:
             with pause_garbage_collection():
                 loaded = load_query(source, catalog, name_value_pairs=parameters)
-                engines, count = str(loaded.engines), len(query_warnings(loaded))
+                engines, lines = str(loaded.engines), query_warnings(loaded)
         except TransomError as error:
             totals.add_error(source, error, len(sources))
         else:
-            print_query_warnings(loaded, err=False)
+            for line in lines:
+                warn(line, err=False)
+            count = len(lines)
             totals.add("with warnings" if count else "fine", 1 if count and strict else 0)
             is_fine = not count or not (strict or loaded.state.is_excessive)
             refused = "fine" if is_fine else f"{count} {'warning' if count == 1 else 'warnings'}"

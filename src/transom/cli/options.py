@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from transom.cli.arguments import TimeStyle
 from transom.cli.files import QuerySource, load_query
-from transom.cli.output import STRICT_MESSAGE, is_strict, warn
+from transom.cli.output import STRICT_MESSAGE, is_quiet, is_strict, warn
 from transom.errors import QueryError, RunWarning, UsageError
 from transom.model.run_time import parse_time
 
@@ -101,10 +101,19 @@ def state_warnings(query: Query[Any]) -> Iterator[tuple[str, str]]:
         yield "LargeState", f"{size}; the largest part is {state.largest}; {remedy}"
 
 
-def print_query_warnings(query: Query[Any], *, err: bool = True) -> None:
-    """Print the warnings of a query, on stderr if `err`, else on stdout."""
-    for line in query_warnings(query):
-        warn(line, err=err)
+def short_warnings(query: Query[Any]) -> list[str]:
+    """Return the warnings about a query as short lines, for commands that evaluate or run it.
+
+    A very large state bound gives one line without its formula, and none if the command is quiet and not strict.
+    """
+    if not query.state.is_excessive:
+        return query_warnings(query)
+    lines = [remark.line(query.text, query.name, "warning: ") for remark in query.warnings]
+    if is_quiet() and not is_strict():
+        return lines
+    magnitude = len(str(query.state.rows)) - 1
+    size = f"more than 10^{magnitude} {query.semantics.unit} in memory"
+    return [*lines, f"warning: this query may have to keep {size}; `transom check` says why"]
 
 
 def load_checked(
@@ -118,7 +127,9 @@ def load_checked(
     So the command fails before any data is read.
     """
     query = load_query(source, catalog, name_value_pairs, disabled_rules)
-    print_query_warnings(query)
-    if is_strict() and query_warnings(query):
+    lines = short_warnings(query)
+    for line in lines:
+        warn(line)
+    if is_strict() and lines:
         raise QueryError(STRICT_MESSAGE, source=query.name)
     return query

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from transom.algebra.expressions.expression import Column
 from transom.algebra.expressions.terms import STATEMENT, variable
 from transom.algebra.operator import Operator, Windows
-from transom.algebra.state.formula import ONE, Formula, RowCount, plus, times
+from transom.algebra.state.formula import ONE, Formula, RowCount, ceil_divide, plus, times
 from transom.algebra.windows import Window
 from transom.errors import PlanError
 from transom.model.rdf.terms import IRI, BlankNode, Term
@@ -237,6 +238,26 @@ class PathPattern(Windows):
     def schema(self) -> Schema:
         """One column of RDF terms per variable of the pattern, including the hidden variables of blank nodes."""
         return Schema(tuple(column.attribute for column in pattern_variables(self.items)))
+
+
+def max_pattern_solutions(parts: Sequence[Windows], max_rows: Callable[[Windows], Formula]) -> Formula:
+    """Return a bound on the solutions of a basic graph pattern's `parts`; `max_rows` gives that of one operator.
+
+    A statement matches patterns with one predicate only. So if k patterns read the same statements, and m of them have
+    the predicate p, the product of all matches is largest if m of k statements have the predicate p.
+    """
+    counts: dict[Windows, Counter[IRI]] = {}
+    factors: list[Formula] = []
+    for part in parts:
+        if isinstance(part, TriplePattern) and isinstance(part.predicate, IRI):
+            counts.setdefault(part.input, Counter())[part.predicate] += 1
+        else:
+            factors.append(max_rows(part))
+    for statements, predicates in counts.items():
+        for count in predicates.values():
+            share = ceil_divide(times(RowCount(count), max_rows(statements)), predicates.total())
+            factors += [share] * count
+    return times(ONE, *factors)
 
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)

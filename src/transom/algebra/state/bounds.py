@@ -7,7 +7,13 @@ from typing import assert_never
 from transom.algebra.operator import Operator, Stream, Windows
 from transom.algebra.periods import EveryPeriod, PeriodRange
 from transom.algebra.rdf.forms import Ask, Construct, Describe
-from transom.algebra.rdf.patterns import BasicGraphPattern, PathPattern, TriplePattern, max_path_matches
+from transom.algebra.rdf.patterns import (
+    BasicGraphPattern,
+    PathPattern,
+    TriplePattern,
+    max_path_matches,
+    max_pattern_solutions,
+)
 from transom.algebra.rdf.statements import StoredGraph, element_count
 from transom.algebra.relations import (
     JoinType,
@@ -139,7 +145,7 @@ def window_size(op: Windows) -> Formula:
         case PathPattern(input=input, path=path):
             return max_path_matches(path, window_size(input))
         case BasicGraphPattern(parts=parts):
-            return times(ONE, *map(window_size, parts))
+            return max_pattern_solutions(parts, window_size)
         case _:
             assert_never(op)
 

@@ -247,11 +247,9 @@ def formula_text(formula: Formula, calendar: Calendar) -> str:
         case Sum(parts=parts):
             return " + ".join(formula_text(p, calendar) for p in parts)
         case Product(parts=parts):
-            return " * ".join(
-                f"({formula_text(p, calendar)})" if isinstance(p, Sum) else formula_text(p, calendar) for p in parts
-            )
+            return " * ".join(_power_text(p, count, calendar) for p, count in Counter(parts).items())
         case CeilDivision(operand=operand, divisor=divisor):
-            return f"ceil({formula_text(operand, calendar)} / {divisor})"
+            return f"ceil({_factor_text(operand, calendar)} / {divisor})"
         case Minimum(parts=parts):
             return f"least({', '.join(formula_text(p, calendar) for p in parts)})"
         case DeclaredBound(extent=extent, hint=hint):
@@ -262,6 +260,20 @@ def formula_text(formula: Formula, calendar: Calendar) -> str:
             return f"unbounded ({why})"
         case _:
             assert_never(formula)
+
+
+def _factor_text(formula: Formula, calendar: Calendar) -> str:
+    """Format a formula as a factor of a product: like `formula_text`, but with a sum in parentheses."""
+    text = formula_text(formula, calendar)
+    return f"({text})" if isinstance(formula, Sum) else text
+
+
+def _power_text(formula: Formula, count: int, calendar: Calendar) -> str:
+    """Format a factor that occurs `count` times in a product, as a power if it occurs more than twice."""
+    text = _factor_text(formula, calendar)
+    if count <= 2:
+        return " * ".join([text] * count)
+    return f"{text}^{count}" if isinstance(formula, CeilDivision | Sum) else f"({text})^{count}"
 
 
 def leaves(formula: Formula) -> Iterator[Formula]:
