@@ -35,7 +35,19 @@ class RejectReason(Enum):
     CLOCK = "the clock was behind the log"
 
 
-def rejected_line(stream: str, counts: Mapping[str, int], first: str, unit: str = "messages") -> str:
-    """Return the sentence on a stream's rejected messages or rows (`unit`): counts by reason, text of the `first`."""
+MOST_REASONS = 5
+"""For how many reasons a warning shows the first rejected message or row."""
+
+
+def rejected_line(stream: str, counts: Mapping[str, int], first: Mapping[str, str], unit: str = "messages") -> str:
+    """Return the sentence on a stream's rejected messages or rows (`unit`): counts by reason, and the first of each.
+
+    `first` has the text of the first one by reason, in the order of the input. If there are several reasons, each of
+    the first five has a line of its own.
+    """
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items()))
-    return f"rejected {unit} of {stream}: {reasons}; the first is {first}"
+    line = f"rejected {unit} of {stream}: {reasons}; the first "
+    if len(first) == 1:
+        return f"{line}is {next(iter(first.values()))}"
+    shown = list(first.items())[:MOST_REASONS]
+    return f"{line}of each reason:" + "".join(f"\n  {reason}: {text}" for reason, text in shown)

@@ -156,7 +156,7 @@ class Semantics:
         raise NotImplementedError
 
     def rejections(self, inputs: Any) -> Iterator[str]:
-        """Yield a line about each extent with rejected rows or messages, after the query was evaluated on `inputs`."""
+        """Yield a text about each extent with rejected rows or messages, after the query was evaluated on `inputs`."""
         from collections import Counter
 
         from transom.model.reject_reason import rejected_line
@@ -164,5 +164,7 @@ class Semantics:
         yield from inputs.rejections.lines()
         for stream, messages in inputs.rejected.items():
             counts = Counter(message.reason.value for message in messages)
-            first = messages[0]
-            yield rejected_line(stream, counts, f"{first.origin}: {first.detail}", first.unit)
+            first: dict[str, str] = {}
+            for message in messages:
+                first.setdefault(message.reason.value, f"{message.origin}: {message.detail}")
+            yield rejected_line(stream, counts, first, messages[0].unit)

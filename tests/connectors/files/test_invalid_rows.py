@@ -55,8 +55,12 @@ def test_invalid_rows_are_rejected_and_counted(tmp_path: Path) -> None:
     assert [message.origin.rpartition(":")[2] for message in inputs.rejected["logger"]] == [
         *("3", "4", "5", "7", "8", "9", "10", "11", "13")
     ]
-    with pytest.warns(RejectedWarning, match="rejected rows of logger: 2 before tick 0, .*; the first is .*" + FIRST):
+    with pytest.warns(RejectedWarning, match="rejected rows of logger: 2 before tick 0, .*; the first of") as caught:
         query.simulate()
+    _, *lines = str(caught[0].message).splitlines()
+    assert [line.strip().split(": ")[0] for line in lines] == list(dict.fromkeys(reasons))
+    assert lines[0].endswith(FIRST)
+    assert [line.rpartition("log.csv:")[2].split(":")[0] for line in lines] == ["3", "4", "5", "7", "9"]
 
 
 def test_without_the_key_the_first_invalid_row_is_an_error(tmp_path: Path) -> None:

@@ -22,13 +22,13 @@ OBSERVATION_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class RejectedMessages:
-    """The rejected messages of one stream: counts by reason, and the location of the first with its details.
+    """The rejected messages of one stream by reason: their number, and the location of the first with its details.
 
-    `unit` says in the plural what they are.
+    The reasons of `first` are in the order of the input. `unit` says in the plural what they are.
     """
 
     counts: dict[str, int]
-    first: str
+    first: dict[str, str]
     unit: str = "messages"
 
 
@@ -47,16 +47,18 @@ class RejectedRows:
         return self._cached[extent]
 
     def messages(self) -> dict[str, RejectedMessages]:
-        """Count each source's rejected messages by reason, with the first one as example, from the cached frames."""
+        """Count each source's rejected messages by reason, and keep the first of each, from the cached frames."""
         for name, frame in self._cached.items():
             dead = frame.where(F.col(REJECT_REASON).isNotNull())
-            counts = {row[REJECT_REASON]: row["count"] for row in dead.groupBy(REJECT_REASON).count().collect()}
-            if counts:
-                are_rows = ORIGIN_ORDER in dead.columns
-                first = dead.orderBy(ORIGIN_ORDER if are_rows else ORDER).first()
+            are_rows = ORIGIN_ORDER in dead.columns
+            order = F.col(ORIGIN_ORDER if are_rows else ORDER)
+            first = F.min_by(F.struct("origin", "detail", order.alias("order")), order).alias("first")
+            reasons = dead.groupBy(REJECT_REASON).agg(F.count("*").alias("count"), first).collect()
+            if reasons:
+                reasons.sort(key=lambda row: row["first"]["order"])
                 self._messages[name] = RejectedMessages(
-                    dict(sorted(counts.items())),
-                    f"{first['origin']}: {first['detail']}",
+                    {row[REJECT_REASON]: row["count"] for row in sorted(reasons, key=lambda row: row[REJECT_REASON])},
+                    {row[REJECT_REASON]: f"{row['first']['origin']}: {row['first']['detail']}" for row in reasons},
                     "rows" if are_rows else "messages",
                 )
         return self._messages
