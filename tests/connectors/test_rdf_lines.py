@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from transom.connectors.payloads import RejectError
 from transom.connectors.rdf.lines import decode_lines
 from transom.connectors.rdf.payloads import RdfReader
 from transom.model.reject_reason import RejectReason
+from transom.model.time import Calendar
 
 A, B, P, T = "<http://ex/a>", "<http://ex/b>", "<http://ex/p>", "<http://ex/t>"
 GOOD = [f'{A} {T} "10" .', f'{A} {P} "one" .', "# a comment", "", f'{B} {T} "20" .', f'{B} {P} "two" .']
@@ -43,6 +45,35 @@ def test_only_the_bad_line_is_rejected(what: str, format: str, end: bytes) -> No
         assert [(line.number, line.rejection.reason, line.content) for line in rejected] == [(number, reason, bad)]
         assert detail in str(rejected[0].rejection)
         assert "line 1" not in str(rejected[0].rejection)
+
+
+def test_all_lines_of_a_subject_whose_time_is_before_the_epoch_say_so() -> None:
+    lines = [*GOOD, f'<http://ex/c> {T} "-5" .', f'<http://ex/c> {P} "three" .']
+    _, rejected = decode_lines(reader(), "\n".join(lines).encode())
+    assert [(line.number, line.rejection.reason) for line in rejected] == [
+        (7, RejectReason.EPOCH),
+        (8, RejectReason.EPOCH),
+    ]
+    assert str(rejected[1].rejection) == "the time of <http://ex/c> is before tick 0"
+
+
+def test_a_nested_node_without_a_time_says_how_it_gets_one() -> None:
+    remedy = ", and its message has 2 times: write one event per message, or a time for the subject"
+    nested = [*GOOD, f"{A} {P} _:n .", f'_:n {P} "inside" .']
+    _, rejected = decode_lines(reader(), "\n".join(nested).encode())
+    assert [line.number for line in rejected] == [8]
+    assert str(rejected[0].rejection).endswith(remedy)
+    with pytest.raises(RejectError) as refusal:
+        reader("ttl").rows("\n".join(nested))
+    assert str(refusal.value).endswith(remedy)
+    event = f'{A} {T} "10" ; {P} [ {P} "inside" ] .'
+    assert [tick for tick, _ in reader("ttl").rows(event)] == [10, 10, 10]
+
+
+def test_a_time_without_an_offset_is_in_utc() -> None:
+    dated = RdfReader("ttl", Calendar(epoch=datetime(2024, 5, 1, tzinfo=UTC)), "http://ex/t")
+    rows = dated.rows(f'{A} {T} "2024-05-01T00:01:00"^^<http://www.w3.org/2001/XMLSchema#dateTime> .')
+    assert [tick for tick, _ in rows] == [60]
 
 
 def test_blank_nodes_keep_their_meaning_beside_a_bad_line() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from transom.connectors.payloads import RejectError
-from transom.connectors.rdf.payloads import RdfReader, TimedStatement
+from transom.connectors.rdf.payloads import RdfReader, TimedStatement, no_time
 from transom.errors import DataError
 from transom.model.rdf.read import Quad, read_quads
 from transom.model.rdf.terms import IRI, BlankNode
@@ -47,7 +47,8 @@ def decode_lines(reader: RdfReader, content: bytes) -> tuple[list[TimedStatement
             rejected[number] = rejection
     rejected |= _wrong_times(reader, quads)
     kept = {number: quad for number, quad in quads.items() if number not in rejected}
-    rejected |= _without_time(reader, kept)
+    early = {quads[number].triple.subject for number, error in rejected.items() if error.reason is RejectReason.EPOCH}
+    rejected |= _without_time(reader, kept, early)
     text = b"\n".join(lines[number - 1] for number in kept if number not in rejected)
     bad_lines = [RejectedLine(number, rejected[number], lines[number - 1]) for number in sorted(rejected)]
     return reader.rows(text), bad_lines
@@ -79,18 +80,30 @@ def _wrong_times(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectE
     return rejected
 
 
-def _without_time(reader: RdfReader, quads: dict[int, Quad]) -> dict[int, RejectError]:
-    """Return errors, by line, of statements without a time; {} if the file states a single time for all."""
+def _without_time(
+    reader: RdfReader, quads: dict[int, Quad], early: Collection[IRI | BlankNode]
+) -> dict[int, RejectError]:
+    """Return errors, by line, of statements without a time; {} if the file states a single time for all.
+
+    `early` are the subjects whose time is before tick 0.
+    """
     stated = reader.stated_ticks(quads.values())
     if len(set(stated.values())) == 1:
         return {}
-    return dict(_lines_without_time(stated, quads))
+    return dict(_lines_without_time(stated, quads, early))
 
 
 def _lines_without_time(
-    stated: dict[IRI | BlankNode, int], quads: dict[int, Quad]
+    stated: dict[IRI | BlankNode, int], quads: dict[int, Quad], early: Collection[IRI | BlankNode]
 ) -> Iterator[tuple[int, RejectError]]:
-    """Yield line number and error of each statement whose graph and subject both have no time in `stated`."""
+    """Yield line number and error of each statement whose graph and subject both have no time in `stated`.
+
+    The time of the subjects `early` is before tick 0.
+    """
     for number, quad in quads.items():
-        if quad.triple.subject not in stated and (quad.graph is None or quad.graph not in stated):
-            yield number, RejectError(RejectReason.TIME, f"no time of {quad.triple}")
+        subject = quad.triple.subject
+        if subject not in stated and (quad.graph is None or quad.graph not in stated):
+            if subject in early:
+                yield number, RejectError(RejectReason.EPOCH, f"the time of {subject} is before tick 0")
+            else:
+                yield number, no_time(quad.triple, stated)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, islice
@@ -88,7 +88,7 @@ class RdfReader:
             statement_tick = None if quad.graph is None else stated.get(quad.graph)
             statement_tick = stated.get(quad.triple.subject, tick) if statement_tick is None else statement_tick
             if statement_tick is None:
-                raise RejectError(RejectReason.TIME, f"no time of {quad.triple}")
+                raise no_time(quad.triple, stated)
             decoded.append(MessageStatement(statement_tick, quad.triple, quad.graph))
         return decoded
 
@@ -127,6 +127,16 @@ class RdfReader:
             return message_tick(moment, self.calendar)
         except (ValueError, OverflowError) as error:
             raise RejectError(RejectReason.TIME, str(error)) from None
+
+
+def no_time(triple: Triple, stated: Mapping[IRI | BlankNode, int]) -> RejectError:
+    """Build the error for a triple without a time; `stated` has the ticks of the subjects and graphs in its message.
+
+    If the message states several ticks, the error says how to give the triple one of them.
+    """
+    count = len(set(stated.values()))
+    remedy = f", and its message has {count} times: write one event per message, or a time for the subject"
+    return RejectError(RejectReason.TIME, f"no time of {triple}{remedy if count > 1 else ''}")
 
 
 def rejected_message(location: str, rejection: RejectError, payload: object) -> RejectedMessage:
