@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib.resources import files
 from pathlib import Path
@@ -183,3 +184,12 @@ def test_without_the_jar_no_package_is_built(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert f"{JAR} is missing" in done.stderr
     assert "just kernel" in done.stderr
+
+
+def test_each_extra_in_a_hint_exists() -> None:
+    texts = {path: path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py")}
+    named = {name for text in texts.values() for name in re.findall(r"install_hint\([\"'](\w+)[\"']\)", text)}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert {"png", "rdf", "serve", "spark"} <= named <= set(extras)
+    assert [path.name for path, text in texts.items() if "pip install '.[" in text] == ["errors.py"]
+    assert not [path.name for path, text in texts.items() if "transom[" in text]

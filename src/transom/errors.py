@@ -50,6 +50,17 @@ EXIT_CODES = {
 EX_TEMPFAIL of sysexits.h."""
 
 
+def install_hint(extra: str) -> str:
+    """Return the hint that says how to install an optional part of Transom, such as `png` or `spark`.
+
+    Transom is not on PyPI, so the command installs the extra from a checkout.
+
+    >>> install_hint("png")
+    "in a checkout of Transom: pip install '.[png]'"
+    """
+    return f"in a checkout of Transom: pip install '.[{extra}]'"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A range of characters in a text: the offset of the first one, and the offset after the last one."""

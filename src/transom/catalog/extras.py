@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from transom.errors import UsageError
+from transom.errors import UsageError, install_hint
 
 
 def require_library(module: str, feature: str, extra: str = "collect") -> Any:
@@ -14,6 +14,4 @@ def require_library(module: str, feature: str, extra: str = "collect") -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise UsageError(
-            f"{feature} needs {name}", hint=f"in a checkout of Transom: pip install '.[{extra}]'", detail=str(error)
-        ) from error
+        raise UsageError(f"{feature} needs {name}", hint=install_hint(extra), detail=str(error)) from error

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from transom.cli.output import say
-from transom.errors import UsageError
+from transom.errors import UsageError, install_hint
 
 ExtentNames = Annotated[
     list[str] | None, typer.Argument(metavar="[EXTENT]...", help="Extents; default: all that can be.")
@@ -30,9 +30,7 @@ def collect(
     try:
         from transom.collector.run import collect as run
     except ImportError as error:
-        raise UsageError(
-            "collecting needs pyarrow", hint="in a checkout of Transom: pip install '.[collect]'", detail=str(error)
-        ) from error
+        raise UsageError("collecting needs pyarrow", hint=install_hint("collect"), detail=str(error)) from error
     result = run(
         Catalog.load(catalog),
         extents or [],
@@ -63,9 +61,7 @@ def init(
     try:
         from transom.collector.discover.servers import discover_catalog
     except ImportError as error:
-        raise UsageError(
-            "init needs pyarrow", hint="in a checkout of Transom: pip install '.[collect]'", detail=str(error)
-        ) from error
+        raise UsageError("init needs pyarrow", hint=install_hint("collect"), detail=str(error)) from error
     if output.exists():
         raise UsageError(f"{output} is there already", hint="name another file with --output")
     settings = dict(parse_setting(setting) for setting in option or ())

@@ -17,7 +17,7 @@ import typer
 from transom.cli import output
 from transom.cli.output import remark, say, warn
 from transom.cli.signals import Interrupted, StopRequest, stop_on_signal
-from transom.errors import RunWarning, UsageError
+from transom.errors import RunWarning, UsageError, install_hint
 from transom.printable import escape
 
 __all__ = ["stop_on_signal"]
@@ -120,9 +120,7 @@ def start_session(master: str | None, settings: Mapping[str, str] | None = None)
 
 def _spark_missing(error: ImportError) -> UsageError:
     """Build the error of a command that cannot import PySpark, which says how to install it."""
-    return UsageError(
-        "PySpark is not installed", hint="in a checkout of Transom: pip install '.[spark]'", detail=str(error)
-    )
+    return UsageError("PySpark is not installed", hint=install_hint("spark"), detail=str(error))
 
 
 def wants_json(log_format: LogFormat, once: bool) -> bool:

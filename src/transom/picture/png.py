@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transom.errors import UsageError
+from transom.errors import UsageError, install_hint
 
 ZOOM = 2.0
 """The pixels of the image for one pixel of the drawing, so that text stays sharp in print and on fine screens."""
@@ -15,6 +15,6 @@ def to_png(svg: str) -> bytes:
     except ImportError as error:
         raise UsageError(
             "PNG needs the library resvg_py, which is not installed",
-            hint="install transom[png], or let the name end in .svg",
+            hint=f"{install_hint('png')}; or let the name end in .svg",
         ) from error
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=ZOOM, background="white"))

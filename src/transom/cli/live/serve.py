@@ -16,7 +16,7 @@ from transom.cli import run as running
 from transom.cli.arguments import Quiet
 from transom.cli.output import log_event, remark, say, use_json_lines, warn
 from transom.cli.signals import StopRequest
-from transom.errors import EngineError, UsageError
+from transom.errors import EngineError, UsageError, install_hint
 
 if TYPE_CHECKING:
     from transom.serving.events import Event
@@ -90,7 +90,7 @@ def read_listening(
         raise UsageError(
             "answering programs needs starlette, uvicorn and prometheus-client",
             detail=str(error),
-            hint="in a checkout of Transom: pip install '.[serve]'; or leave it out with --no-http",
+            hint=f"{install_hint('serve')}; or leave it out with --no-http",
         ) from error
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:

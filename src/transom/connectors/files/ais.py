@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from transom.connectors.files.records import FileRecord
-from transom.errors import DataError, UsageError
+from transom.errors import DataError, UsageError, install_hint
 
 COLUMNS = ("time", "mmsi", "type", "lon", "lat", "sog", "cog", "heading", "status", "second")
 """The columns of a position report."""
@@ -88,9 +88,7 @@ def _report(sentences: list[str], sent_at: str | None, line_number: int, path: s
         from pyais import decode
         from pyais.exceptions import AISBaseException
     except ImportError as error:
-        raise UsageError(
-            f"reading {path} needs pyais", hint="in a checkout of Transom: pip install '.[ais]'"
-        ) from error
+        raise UsageError(f"reading {path} needs pyais", hint=install_hint("ais")) from error
     try:
         decoded = decode(*sentences).asdict(enum_as_int=True)
     except (AISBaseException, ValueError, IndexError, KeyError) as error:

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from transom.connectors.files.records import FileRecord
-from transom.errors import DataError, UsageError
+from transom.errors import DataError, UsageError, install_hint
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,7 +20,7 @@ def read_parquet(path: str) -> Iterator[FileRecord]:
         from pyarrow import parquet
     except ImportError as error:
         message = f"reading {path} needs pyarrow"
-        raise UsageError(message, hint="in a checkout of Transom: pip install '.[parquet]'") from error
+        raise UsageError(message, hint=install_hint("parquet")) from error
     try:
         with parquet.ParquetFile(path) as file:
             columns = [str(name) for name in file.schema_arrow.names]

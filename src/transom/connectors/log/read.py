@@ -11,7 +11,7 @@ from transom.catalog.extent import Extent
 from transom.catalog.servers import KafkaTopic, LogLocation
 from transom.connectors.log.topic import topic_records
 from transom.connectors.rows import Origin, SourceRow, checked_values, make_version, ordered_elements, ordered_versions
-from transom.errors import DataError, UsageError
+from transom.errors import DataError, UsageError, install_hint
 from transom.model.bag import Element, Row, TableVersion, row_identity
 
 PORTION = 10_000
@@ -64,9 +64,7 @@ def _location_entries(
     try:
         import pyarrow as pa
     except ImportError as error:
-        raise UsageError(
-            f"reading the log of {extent.name} needs pyarrow", hint="in a checkout of Transom: pip install '.[parquet]'"
-        ) from error
+        raise UsageError(f"reading the log of {extent.name} needs pyarrow", hint=install_hint("parquet")) from error
     from transom.connectors.log.segments import open_segments, segments
 
     if not segments(location):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from transom.errors import DataError, UsageError
+from transom.errors import DataError, UsageError, install_hint
 from transom.model.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from transom.model.rdf.well_formed import check_text
 
@@ -87,7 +87,5 @@ def _oxigraph() -> Any:
     try:
         import pyoxigraph
     except ImportError:
-        raise UsageError(
-            "reading RDF needs pyoxigraph", hint="in a checkout of Transom: pip install '.[rdf]'"
-        ) from None
+        raise UsageError("reading RDF needs pyoxigraph", hint=install_hint("rdf")) from None
     return pyoxigraph
