@@ -98,6 +98,15 @@ def test_json_has_the_same(folder: Path) -> None:
     assert content["parameters"] == {"limit": 5}
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_speed_limit_without_an_object_is_a_warning(form: str, folder: Path) -> None:
+    text = CATALOG.replace("object: ship", "max_speed: 20 kn")
+    (folder / "catalog.yaml").write_text(text, "utf-8")
+    done = transom("catalog", "--format", form)
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: max_speed of gps compares the positions of different objects")
+
+
 def test_without_a_catalog_the_hint_says_how_to_write_one(tmp_path: Path) -> None:
     done = transom("catalog", tmp_path)
     assert done.returncode == 2

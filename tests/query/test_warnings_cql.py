@@ -90,6 +90,34 @@ def test_one_object_needs_no_partition() -> None:
     assert not transom.compile(text, Catalog.read(TRACKS.replace("MORE", "keys: 1")), language="cql").warnings
 
 
+SPEED_OF_MANY = (
+    "max_speed of gps compares the positions of different objects, and rejects rows by mistake; "
+    "name the column of the object in the catalog, as in `object: id`, or declare keys: 1 if there is only one"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "text", "words"),
+    [
+        ("max_speed: 90 km/h", "SELECT RStream(id) FROM gps [NOW]", [SPEED_OF_MANY]),
+        ("max_speed: 90 km/h", "SELECT RStream(a.id) FROM gps [NOW] AS a, gps [NOW] AS b", [SPEED_OF_MANY]),
+        ("max_speed: 90 km/h, keys: 6", "SELECT RStream(id) FROM gps [NOW]", [SPEED_OF_MANY]),
+        ("max_speed: 90 km/h, keys: 1", "SELECT RStream(id) FROM gps [NOW]", []),
+        ("max_speed: 90 km/h, object: id", "SELECT RStream(id) FROM gps [NOW]", []),
+        ("keys: 6", "SELECT RStream(id) FROM gps [NOW]", []),
+    ],
+)
+def test_a_speed_limit_needs_the_object(more: str, text: str, words: list[str]) -> None:
+    query = transom.compile(text, Catalog.read(TRACKS.replace("MORE", more)), language="cql")
+    assert [remark.message for remark in query.warnings] == words
+    assert all(text[remark.span.start : remark.span.end] == "gps" for remark in query.warnings)
+
+
+def test_a_speed_limit_needs_the_object_in_sneeql() -> None:
+    query = transom.compile("SELECT id FROM gps", Catalog.read(TRACKS.replace("MORE", "max_speed: 90 km/h")))
+    assert [remark.message for remark in query.warnings] == [SPEED_OF_MANY]
+
+
 GPS = """
 extents:
   gps:

@@ -128,6 +128,19 @@ class Extent:
         return any(attribute.type is Type.TERM for attribute in self.schema)
 
     @property
+    def speed_limit_warning(self) -> str | None:
+        """Return a warning if `max_speed` compares rows of objects that no attribute tells apart; None if it is fine.
+
+        An extent of one object needs no `object`; it declares `keys: 1`.
+        """
+        if self.max_speed is None or self.object is not None or self.keys == 1:
+            return None
+        return (
+            f"max_speed of {self.name} compares the positions of different objects, and rejects rows by mistake; "
+            "name the column of the object in the catalog, as in `object: id`, or declare keys: 1 if there is only one"
+        )
+
+    @property
     def runs_live(self) -> bool:
         """Whether a live query can read the extent; only a stored graph, which is read once, is excluded."""
         return self.is_stream or not self.holds_statements

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from transom.cli import output
-from transom.cli.output import say
+from transom.cli.output import say, warn
 from transom.errors import UsageError
 
 
@@ -38,6 +38,9 @@ def show_catalog(
         hint = "give its path, or write one: `transom init FILE` drafts it from a file with rows"
         raise UsageError(f"no catalog file {path}", hint=hint)
     catalog = Catalog.load(path)
+    for extent in catalog.sources.values():
+        if extent.speed_limit_warning is not None:
+            warn(f"warning: {extent.speed_limit_warning}")
     if format is CatalogFormat.json:
         import json
 

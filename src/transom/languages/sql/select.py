@@ -81,12 +81,19 @@ class SelectTranslator:
             raise LanguageRule(f"more than {MAX_SOURCES} sources", span=span, hint="split it into several queries")
 
     def extent(self, name: str, span: Span) -> Extent:
-        """Return the extent (source or table) that the catalog calls `name`; raises NameProblem if there is none."""
+        """Return the extent (source or table) that the catalog calls `name`; raises NameProblem if there is none.
+
+        If its speed limit mixes up objects, a warning is added to `warnings`, once for each extent.
+        """
         try:
-            return self.catalog.extent(name)
+            extent = self.catalog.extent(name)
         except NameProblem as error:
             error.span = span
             raise
+        message = extent.speed_limit_warning
+        if message is not None and all(remark.message != message for remark in self.warnings):
+            self.warnings.append(Remark(message, span))
+        return extent
 
     def open_extent(self, extent: Extent, schema: Schema) -> Stream | StoredTable:
         """Return the plan that reads an extent: of the query that defines it, else a stored table or stream operator.
