@@ -63,6 +63,94 @@ def test_the_time_column_may_be_declared() -> None:
     assert [element.tick for element in simulate("SELECT x FROM timed", timed=rows)] == [5]
 
 
+LOCAL = {
+    "epoch": "2025-10-25T00:00:00Z",
+    "extents": {
+        "fietsen": {
+            "declare": "pushed (x:integer, seen:timestamp)",
+            "source": {"files": {"path": "f.csv", "time": "at", "zone": "Europe/Amsterdam"}},
+        },
+        "ritten": {
+            "declare": "pushed (x:integer)",
+            "source": {
+                "files": {
+                    "path": "r.csv",
+                    "time": "at",
+                    "time_format": "%d-%m-%Y %H:%M",
+                    "zone": "Europe/Amsterdam",
+                }
+            },
+        },
+        "zonder": {
+            "declare": "pushed (x:integer)",
+            "source": {"files": {"path": "z.csv", "time": "at", "time_format": "%d-%m-%Y %H:%M"}},
+        },
+        "prijzen": {
+            "declare": "stored (x:integer, since:timestamp)",
+            "source": {"files": {"path": "p.csv", "zone": "Europe/Amsterdam"}},
+        },
+    },
+}
+HOUR = 3600
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=["pandas", "polars", "pyarrow"])
+def test_local_times_are_in_the_zone_of_the_source(frame: Callable[[dict[str, list[Any]]], Any]) -> None:
+    """In Amsterdam 08:00 is 06:00 UTC on 25 October, and 07:00 UTC a day later."""
+    times = [datetime(2025, 10, 25, 8), datetime(2025, 10, 26, 8)]
+    query = transom.compile("SELECT x, seen FROM fietsen", LOCAL)
+    for at in (times, [time.isoformat() for time in times]):
+        answer = query.simulate({"fietsen": frame({"at": at, "x": [1, 2], "seen": times})})
+        assert [(e.tick, *e.row) for e in answer.elements] == [
+            (6 * HOUR, 1, datetime(2025, 10, 25, 6, tzinfo=UTC)),
+            (31 * HOUR, 2, datetime(2025, 10, 26, 7, tzinfo=UTC)),
+        ]
+    exact = frame({"at": [time.replace(tzinfo=UTC) for time in times], "x": [1, 2], "seen": [None, times[0]]})
+    assert [element.tick for element in query.simulate({"fietsen": exact}).elements] == [8 * HOUR, 32 * HOUR]
+
+
+@pytest.mark.parametrize("frame", FRAMES, ids=["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(("extent", "hours"), [("ritten", 6), ("zonder", 8)])
+def test_texts_have_the_time_format_of_the_source(
+    extent: str, hours: int, frame: Callable[[dict[str, list[Any]]], Any]
+) -> None:
+    query = transom.compile(f"SELECT x FROM {extent}", LOCAL)
+    answer = query.simulate({extent: frame({"at": ["25-10-2025 08:00"], "x": [1]})})
+    assert [element.tick for element in answer.elements] == [hours * HOUR]
+    ticks = query.simulate({extent: frame({"at": [60], "x": [1]})})
+    assert [element.tick for element in ticks.elements] == [60]
+
+
+def test_tables_have_local_times_too() -> None:
+    frame = pandas.DataFrame({"x": [1], "since": [datetime(2025, 10, 25, 8)]})
+    answer = transom.compile("SELECT x, since FROM prijzen [SCAN 1 H]", LOCAL).simulate({"prijzen": frame}, HOUR)
+    assert next(row for window in answer.windows for row in window.rows) == (1, datetime(2025, 10, 25, 6, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("extent", "values", "words"),
+    [
+        (
+            "fietsen",
+            {"at": [datetime(2025, 10, 26, 2, 30)], "seen": [None]},
+            "row 1 of fietsen: at: 2025-10-26 02:30:00 occurs twice in Europe/Amsterdam, where clocks go back",
+        ),
+        (
+            "fietsen",
+            {"at": [60], "seen": [datetime(2026, 3, 29, 2, 30)]},
+            "row 1 of fietsen: seen: 2026-03-29 02:30:00 is skipped in Europe/Amsterdam, where clocks go forward",
+        ),
+        ("ritten", {"at": ["2025-10-25 08:00"]}, "at: '2025-10-25 08:00' is not written as %d-%m-%Y %H:%M"),
+    ],
+)
+def test_a_local_time_without_an_instant_names_its_row(extent: str, values: dict[str, Any], words: str) -> None:
+    with pytest.raises(DataError) as caught:
+        transom.compile(f"SELECT x FROM {extent}", LOCAL).simulate({extent: pandas.DataFrame(values | {"x": [1]})})
+    assert words in str(caught.value)
+    if "seen" in values:
+        assert "tz_localize" in str(caught.value)
+
+
 def test_the_index_of_pandas_is_a_column() -> None:
     expected = simulate(STREAM, a=[(60, 1, "p"), (120, 2, "q")])
     data = pandas.DataFrame({"x": [1, 2], "s": ["p", "q"]})

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.extras import require_library
 from transom.catalog.reading.ticks import HintedError, read_tick
 from transom.catalog.reading.wording import nearest
 from transom.connectors.files.parquet import python_values
+from transom.connectors.source_times import formatted_time, with_zone
 from transom.errors import DataError
 from transom.model.time import Calendar
+from transom.model.types import Type
 
 if TYPE_CHECKING:
     import pyarrow
 
+_T = TypeVar("_T")
 STATEMENT_COLUMNS = ("s", "p", "o")
 """The columns of a data frame of RDF statements."""
 EMPTY = "empty"
@@ -33,7 +36,7 @@ def frame_rows(extent: Extent, rows: Any, calendar: Calendar) -> Any:
     if not hasattr(rows, "__arrow_c_stream__"):
         return rows
     frame = _Frame.read(extent, rows)
-    cells = list(zip(*(frame.values(name) for name in _value_columns(extent))))
+    cells = list(zip(*(frame.cells(name) for name in _value_columns(extent))))
     time = frame.time_column()
     if extent.kind is not ExtentKind.STORED:
         if time is None:
@@ -96,6 +99,13 @@ class _Frame:
                 f"column {name} of the data frame for {self.extent.name} cannot be read", detail=str(error)
             ) from error
 
+    def cells(self, name: str) -> list[object]:
+        """The values of an attribute's column; local times of a timestamp become instants by the zone of the source."""
+        values, zone = self.values(name), getattr(self.extent.source, "zone", None)
+        if zone is None or all(a.name != name or a.type is not Type.TIMESTAMP for a in self.extent.schema):
+            return values
+        return [self._in_row(number, name, with_zone, value, zone) for number, value in enumerate(values, 1)]
+
     def time_column(self) -> str | None:
         """The name of the column with the times of the rows; None if there is none."""
         schema = self.table.schema
@@ -103,12 +113,27 @@ class _Frame:
         return self.extent.frame_time_column(schema.names, timestamps)
 
     def ticks(self, column: str, calendar: Calendar) -> Iterator[int]:
-        """The ticks of the rows, from a column of ticks or instants; DataError names the row of an invalid time."""
+        """The ticks of the rows, from a column of ticks or times; DataError names the row of an invalid time.
+
+        Texts have the `time_format` of the extent's source, and times without an offset are in its `zone`.
+        """
         for number, value in enumerate(self.values(column), 1):
-            try:
-                yield read_tick(value, calendar)
-            except HintedError as error:
-                raise DataError(f"row {number} of {self.extent.name}: {column}: {error}", hint=error.hint) from error
+            yield self._in_row(number, column, self._tick, value, calendar)
+
+    def _tick(self, value: object, calendar: Calendar) -> int:
+        """The tick of a time in this frame, read as the extent's source declares; HintedError if it is invalid."""
+        source = self.extent.source
+        zone, time_format = getattr(source, "zone", None), getattr(source, "time_format", None)
+        if isinstance(value, str) and time_format is not None:
+            return read_tick(formatted_time(value, time_format, zone), calendar)
+        return read_tick(with_zone(value, zone), calendar)
+
+    def _in_row(self, number: int, column: str, read: Callable[..., _T], *arguments: Any) -> _T:
+        """Call `read` with the arguments; DataError with the row number and the column instead of a HintedError."""
+        try:
+            return read(*arguments)
+        except HintedError as error:
+            raise DataError(f"row {number} of {self.extent.name}: {column}: {error}", hint=error.hint) from error
 
     def version_markers(self) -> list[object]:
         """A boolean for each row: whether it holds no data and only says that a version of the table exists."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from datetime import datetime
 
-from transom.catalog.reading.ticks import HintedError, is_tick, read_value
+from transom.catalog.reading.ticks import HintedError, read_value
 from transom.catalog.reading.wording import display_value
 from transom.connectors.csv_lines import parse_csv_line
 from transom.connectors.files.records import FileRecord, InvalidLine
+from transom.connectors.source_times import with_zone
 from transom.errors import DataError
 from transom.model.local_times import LocalTimes
 from transom.model.reject_reason import RejectReason
@@ -101,27 +101,6 @@ def read_csv_lines(path: str, delimiter: str = ",") -> Iterator[FileRecord | Inv
                     yield FileRecord(number, list[object](cells))
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", hint="save it as UTF-8", source=path) from error
-
-
-def with_zone(cell: object, zone: LocalTimes | None) -> object:
-    """Convert ISO 8601 local time in `zone` to a datetime in UTC; other values, or with no zone: unchanged.
-
-    HintedError if the zone skips the local time, or has it twice.
-    """
-    if zone is None or not isinstance(cell, str) or is_tick(cell):
-        return cell
-    try:
-        moment = datetime.fromisoformat(cell.strip())
-    except ValueError:
-        return cell
-    if moment.tzinfo is not None:
-        return cell
-    try:
-        return zone.instant_of(moment)
-    except ValueError as error:
-        raise HintedError(
-            f"{display_value(cell)} {error}", "write the offset behind the time, such as +01:00"
-        ) from error
 
 
 def read_cell(cell: object, kind: Type, decimal_point: str = ".", zone: LocalTimes | None = None) -> Value:

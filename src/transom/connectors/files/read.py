@@ -9,9 +9,9 @@ from pathlib import Path
 
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.reading.ticks import HintedError, read_value
-from transom.catalog.reading.wording import display_value, nearest
+from transom.catalog.reading.wording import nearest
 from transom.catalog.sources import DELIMITERS, Files, FileVersions, Format
-from transom.connectors.files.csv_files import DELIMITER_NAMES, read_cell, read_csv, read_csv_lines, with_zone
+from transom.connectors.files.csv_files import DELIMITER_NAMES, read_cell, read_csv, read_csv_lines
 from transom.connectors.files.json_lines import read_json_lines
 from transom.connectors.files.parquet import read_parquet
 from transom.connectors.files.paths import find_files
@@ -26,6 +26,7 @@ from transom.connectors.rows import (
     ordered_versions,
     tick_of,
 )
+from transom.connectors.source_times import formatted_time, with_zone
 from transom.errors import DataError
 from transom.model.bag import Element, Row, TableVersion
 from transom.model.rdf.answer import RejectedMessage
@@ -240,18 +241,12 @@ def _time_value(value: object, source: Files | FileVersions, origin: Origin, col
     DataError if it does not have that format, or if it is not exactly one instant in the zone.
     """
     time_format = source.time_format if isinstance(source, Files) else None
-    iso_text = value
-    if time_format is not None:
-        iso_text = time_format.iso(value) if isinstance(value, str) else None
-        if iso_text is None:
-            raise origin.error(
-                f"{column}: {display_value(value)} is not written as {time_format.text}", "correct it, or time_format"
-            )
     try:
-        return with_zone(iso_text, source.zone)
+        if time_format is not None:
+            return formatted_time(value, time_format, source.zone)
+        return with_zone(value, source.zone)
     except HintedError as error:
-        problem = str(error).removeprefix(f"{display_value(iso_text)} ")
-        raise origin.error(f"{column}: {display_value(value)} {problem}", error.hint) from error
+        raise origin.error(f"{column}: {error}", error.hint) from error
 
 
 def column_index(
