@@ -86,7 +86,7 @@ LOCAL = {
             "source": {"files": {"path": "z.csv", "time": "at", "time_format": "%d-%m-%Y %H:%M"}},
         },
         "prijzen": {
-            "declare": "stored (x:integer, since:timestamp)",
+            "declare": "stored (x:integer, begins:timestamp)",
             "source": {"files": {"path": "p.csv", "zone": "Europe/Amsterdam"}},
         },
     },
@@ -122,8 +122,8 @@ def test_texts_have_the_time_format_of_the_source(
 
 
 def test_tables_have_local_times_too() -> None:
-    frame = pandas.DataFrame({"x": [1], "since": [datetime(2025, 10, 25, 8)]})
-    answer = transom.compile("SELECT x, since FROM prijzen [SCAN 1 H]", LOCAL).simulate({"prijzen": frame}, HOUR)
+    frame = pandas.DataFrame({"x": [1], "begins": [datetime(2025, 10, 25, 8)]})
+    answer = transom.compile("SELECT x, begins FROM prijzen [SCAN 1 HOUR]", LOCAL).simulate({"prijzen": frame}, HOUR)
     assert next(row for window in answer.windows for row in window.rows) == (1, datetime(2025, 10, 25, 6, tzinfo=UTC))
 
 

@@ -32,6 +32,7 @@ _GROUPS = {
 }
 _FIELD_OF_DIRECTIVE = {"Y": "year", "y": "year", "m": "month", "b": "month", "H": "hour", "I": "hour"}
 """The part of a time that a directive denotes, where two directives denote the same."""
+_BLANKS = "[ \t]*"
 _TOKEN = re.compile(r"%(.?)|([^%]+)", re.DOTALL)
 SUPPORTED_DIRECTIVES = ", ".join(f"%{letter}" for letter in _GROUPS)
 
@@ -44,15 +45,25 @@ class TimeFormat:
     pattern: str
     directives: tuple[str, ...]
 
+    @property
+    def with_optional_offset(self) -> TimeFormat:
+        """This format, or the same with an offset such as +01:00 allowed behind the time if it has no %z."""
+        if "z" in self.directives:
+            return self
+        pattern = f"{self.pattern.removesuffix(_BLANKS)}(?: ?({_GROUPS['z']}))?{_BLANKS}"
+        return TimeFormat(self.text, pattern, (*self.directives, "z"))
+
     def iso(self, text: str) -> str | None:
         """Convert a time in this format to ISO 8601; None if it does not match."""
         match = re.fullmatch(self.pattern, text)
         if not match:
             return None
-        fields = dict(zip(self.directives, match.groups(), strict=True))
+        fields = dict(
+            zip(self.directives, match.groups(), strict=True)
+        )  # z is None where an optional offset is missing
         day = f"{_year(fields)}-{_month(fields)}-{fields['d'].zfill(2)}"
         clock = ":".join((_hour(fields), fields.get("M", "0").zfill(2), fields.get("S", "0").zfill(2)))
-        return f"{day}T{clock}.{fields.get('f', '').ljust(6, '0')}{fields.get('z', '')}"
+        return f"{day}T{clock}.{fields.get('f', '').ljust(6, '0')}{fields.get('z') or ''}"
 
 
 def _year(fields: dict[str, str]) -> str:
@@ -94,7 +105,7 @@ def read_time_format(text: str) -> TimeFormat:
         neighbours = [tokens[side] for side in (index - 1, index + 1) if 0 <= side < len(tokens)]
         adjacent = [name for name, text_token in neighbours if not text_token and name in _GROUPS and name not in "bpz"]
         pieces.append(f"({_two_digit_pattern(letter) if adjacent else _GROUPS[letter]})")
-    return TimeFormat(text, "[ \t]*" + "".join(pieces) + "[ \t]*", tuple(letters))
+    return TimeFormat(text, f"{_BLANKS}{''.join(pieces)}{_BLANKS}", tuple(letters))
 
 
 def _two_digit_pattern(letter: str) -> str:

@@ -82,6 +82,31 @@ def test_a_format_of_times_and_a_zone(tmp_path: Path) -> None:
     assert str(caught.value.hint).startswith("write the offset behind the time, such as +01:00")
 
 
+@pytest.mark.parametrize(
+    ("written_time", "hour"),
+    [
+        ("27.10.2024 02:30+02:00", 0.5),
+        ("27.10.2024 02:30 +01:00", 1.5),
+        ("27.10.2024 02:30+0100 ", 1.5),
+        ("27.10.2024 02:30Z", 2.5),
+    ],
+)
+def test_an_offset_may_follow_a_time_in_a_format(written_time: str, hour: float, tmp_path: Path) -> None:
+    """The hint of the error of an ambiguous time says to write it."""
+    catalog = CATALOG.replace("zone:", "time_format: '%d.%m.%Y %H:%M', zone:").replace(", invalid_rows: reject", "")
+    query = transom.compile(QUERY, written(tmp_path, catalog, f"at,n,seen\n{written_time},1,\n"))
+    [element] = query.simulate().elements
+    midnight = (datetime(2024, 10, 27, tzinfo=UTC) - datetime(2024, 3, 31, tzinfo=UTC)).total_seconds()
+    assert element.tick == midnight + hour * 3600
+
+
+def test_without_a_zone_a_format_has_no_offset(tmp_path: Path) -> None:
+    catalog = CATALOG.replace("zone: Europe/Berlin, invalid_rows: reject", "time_format: '%d.%m.%Y %H:%M'")
+    query = transom.compile(QUERY, written(tmp_path, catalog, "at,n,seen\n27.10.2024 02:30+02:00,1,\n"))
+    with pytest.raises(DataError, match="is not written as"):
+        query.simulate()
+
+
 def test_versions_of_a_table_have_a_zone(tmp_path: Path) -> None:
     declared = "{t: {declare: 'stored (at:timestamp)', source: {files: {versions: {0: t.csv}, zone: Europe/Berlin}}}}"
     (tmp_path / "t.csv").write_text("at\n2024-06-01T12:00\n")

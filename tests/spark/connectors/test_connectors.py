@@ -134,9 +134,10 @@ def test_columns_with_other_names_and_times_in_another_format(folder):
 
 
 def test_time_formats_are_read_as_in_plain_python(spark):
-    texts = [text for _, text in TEXTS]
+    texts = [text for _, text in TEXTS] + [f"01/05/2024 08:00:00{end}" for end in ("Z", " +02:00 ", "+0200", "  Z")]
     frame = spark.createDataFrame([(number, text) for number, text in enumerate(texts)], "n int, x string")
     formats = [read_time_format(text) for text in dict.fromkeys(form for form, _ in TEXTS)]
+    formats += [written.with_optional_offset for written in formats]
     columns = [iso_text(F.col("x"), written).alias(f"f{place}") for place, written in enumerate(formats)]
     for row in frame.select("n", *columns).collect():
         assert [row[f"f{place}"] for place in range(len(formats))] == [one.iso(texts[row.n]) for one in formats]

@@ -197,7 +197,7 @@ def _fields(extent: Extent, entry: FilesEntry, at: Location) -> tuple[tuple[str,
 def _time_format(entry: FilesEntry, form: Format, at: Location) -> TimeFormat | None:
     """Return the declared format of the time column, or None; raise EntryError if the files cannot have one.
 
-    Only CSV and JSON lines can.
+    Only CSV and JSON lines can. Beside a `zone`, which makes some local times ambiguous, a time may have an offset.
     """
     if entry.time_format is None:
         return None
@@ -207,9 +207,10 @@ def _time_format(entry: FilesEntry, form: Format, at: Location) -> TimeFormat | 
     if entry.time is None:
         raise EntryError("time_format is for the column that time names", format_at.at_key(), "add time: COLUMN")
     try:
-        return read_time_format(entry.time_format)
+        time_format = read_time_format(entry.time_format)
     except ValueError as error:
         raise EntryError(str(error), format_at, "write for example '%d/%m/%Y %H:%M:%S'") from error
+    return time_format if entry.zone is None else time_format.with_optional_offset
 
 
 def _format(entry: FilesEntry, located_paths: Sequence[tuple[str, Location]], at: Location) -> Format:
