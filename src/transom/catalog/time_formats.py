@@ -58,12 +58,11 @@ class TimeFormat:
         match = re.fullmatch(self.pattern, text)
         if not match:
             return None
-        fields = dict(
-            zip(self.directives, match.groups(), strict=True)
-        )  # z is None where an optional offset is missing
+        fields = dict(zip(self.directives, match.groups(), strict=True))
+        offset = fields.get("z") or ""  # None if it is optional and missing
         day = f"{_year(fields)}-{_month(fields)}-{fields['d'].zfill(2)}"
         clock = ":".join((_hour(fields), fields.get("M", "0").zfill(2), fields.get("S", "0").zfill(2)))
-        return f"{day}T{clock}.{fields.get('f', '').ljust(6, '0')}{fields.get('z') or ''}"
+        return f"{day}T{clock}.{fields.get('f', '').ljust(6, '0')}{offset}"
 
 
 def _year(fields: dict[str, str]) -> str:
