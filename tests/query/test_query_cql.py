@@ -307,6 +307,16 @@ def test_answers_of_streams_have_no_index() -> None:
             "IN compares with one column, not 2",
         ),
         ("SELECT id FROM cars [NOW] WHERE inside(g, Nowhere)", NameProblem, "no region is called Nowhere"),
+        (
+            "SELECT id FROM cars [NOW] WHERE inside(Zone, g)",
+            LanguageRule,
+            "the arguments of INSIDE are swapped: Zone is a region",
+        ),
+        (
+            "SELECT id FROM cars [NOW] WHERE inside(Zone, POINT(x, 0))",
+            LanguageRule,
+            "the arguments of INSIDE are swapped: Zone is a region",
+        ),
         ("SELECT id FROM cars [NOW] WHERE inside(id, Zone)", TransomError, "id is a string, not a position"),
     ],
 )
@@ -317,6 +327,25 @@ def test_refusals(text: str, kind: type[TransomError], words: str | None) -> Non
         assert caught.value.message == words
     assert caught.value.span is not None
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "[RANGE '5 km', SLIDE '1 km']",
+        "[RANGE '5 km']",
+        "[RANGE BY '10 km' RATTR SPACE, SLIDE BY '1 km' SATTR SPACE]",
+        "[RANGE BY '5.000000000000000000 km' RATTR SPACE, SLIDE BY '1.000000000000000000 km' SATTR SPACE]",
+    ],
+)
+def test_the_window_of_a_hint_compiles(window: str) -> None:
+    """It has PARTITION BY with the object that the catalog declares."""
+    with pytest.raises(LanguageRule) as caught:
+        compiled(f"SELECT id FROM cars {window}")
+    hint = str(caught.value.hint)
+    example = hint[hint.index("[") :]
+    assert example.startswith("[PARTITION BY id RANGE ")
+    compiled(f"SELECT RStream(id) FROM cars {example}")
 
 
 def test_rstream_of_keys_and_of_their_relation() -> None:

@@ -64,6 +64,7 @@ def translate_spatial_call(node: FunctionCall, scope: SpatialScope) -> Expressio
         )
     if node.name == "INSIDE":
         position, region_node = node.arguments
+        refuse_swapped_arguments(node, scope)
         region = scope.regions[region_name(region_node, scope)]
         point = translate_point(position, scope, example)
         if any(isinstance(part, Name) and part.name == "g" for part in nodes_in(position)):
@@ -129,6 +130,19 @@ def translate_length(node: Node) -> Expression:
         raise TypeProblem(
             "a distance is written in quotes, with its unit", span=node.span, hint="write for example '5 km'"
         ) from None
+
+
+def refuse_swapped_arguments(call: FunctionCall, scope: SpatialScope) -> None:
+    """Raise LanguageRule if the first argument of INSIDE is a region of the catalog and the second one is none."""
+    first, second = call.arguments
+    is_region = [isinstance(a, Name) and a.qualifier is None and a.name in scope.regions for a in (first, second)]
+    if is_region == [True, False]:
+        region, position = (shorten(unparse(argument)) for argument in (first, second))
+        raise LanguageRule(
+            f"the arguments of INSIDE are swapped: {region} is a region",
+            span=call.span,
+            hint=f"write INSIDE({position}, {region})",
+        )
 
 
 def region_name(node: Node, scope: SpatialScope) -> str:

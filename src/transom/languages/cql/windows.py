@@ -303,14 +303,14 @@ class WindowTranslator:
             raise LanguageRule(
                 "a window by distance needs PARTITION BY",
                 span=window.span,
-                hint="each object's distance is measured along its own path: write "
-                + self.example(replace(window, partition=(Name(None, self.object),))),
+                hint="each object's distance is measured along its own path: write " + self.example(window),
             )
 
-    @staticmethod
-    def example(window: syntax.WindowClause) -> str:
-        """Return the text of a window for a hint; a text that is too long is replaced by a short example."""
-        return f"[{window_text(window)}]" if len(window_text(window)) <= 60 else "[PARTITION BY .., SLIDE '1 km']"
+    def example(self, window: syntax.WindowClause) -> str:
+        """Return the text of a window for a hint, partitioned by the source's object if it has one."""
+        if self.object is not None and not window.partition:
+            window = replace(window, partition=(Name(None, self.object),))
+        return f"[{window_text(window)}]"
 
 
 def exact_quantities(lengths: Sequence[int]) -> list[Quantity] | None:
