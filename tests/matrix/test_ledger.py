@@ -102,6 +102,6 @@ def test_files_that_a_hint_names_are_found() -> None:
 
 
 def test_damaged_state_asks_for_a_copy() -> None:
-    error = translate_error(RuntimeError("[CANNOT_LOAD_STATE_STORE] x"), [Path("/k")])
+    error = translate_error(RuntimeError("[CANNOT_LOAD_STATE_STORE.CANNOT_READ_CHECKPOINT] x"), [Path("/k")])
     assert error is not None
     assert remedy_of(error) is Remedy.COPY

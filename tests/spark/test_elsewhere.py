@@ -1,4 +1,4 @@
-"""The same answers on a cluster, over Spark Connect, and on the oldest PySpark that is supported."""
+"""The same answers on a cluster, over Spark Connect, and on earlier versions of PySpark that are supported."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.elsewhere import CASES, PORTABLE
+from tests.spark.elsewhere import CASES, PORTABLE, REPLAYED
 
 ROOT = Path(__file__).parents[2]
-OLDEST = "TRANSOM_OLDEST_PYTHON"
+OLDEST, MIDDLE = "TRANSOM_OLDEST_PYTHON", "TRANSOM_PYSPARK_4_2_PYTHON"
+"""Variables with the Python of an environment that has an earlier PySpark."""
 
 
 def run(where: str, python: str) -> str:
@@ -31,6 +32,14 @@ def check(said: str, place: str, ways: Sequence[str] = ("on", "off")) -> None:
     for kernel in ways:
         tried = CASES if kernel == "on" else PORTABLE
         assert {line[:3] for line in rest if f"kernel {kernel}:" in line} == set(tried), said
+        assert {line[:3] for line in rest if f"replay, kernel {kernel}:" in line} == set(REPLAYED), said
+
+
+def python_of(variable: str) -> str:
+    python = os.environ.get(variable)
+    if not python:
+        pytest.skip(f"{variable} is not set; .ci/pyspark makes the environment and says what to set it to")
+    return python
 
 
 @pytest.mark.nightly
@@ -45,7 +54,10 @@ def test_over_spark_connect() -> None:
 
 @pytest.mark.covers("spark:oldest")
 def test_on_the_oldest_pyspark() -> None:
-    python = os.environ.get(OLDEST)
-    if not python:
-        pytest.skip(f"{OLDEST} is not set; .ci/oldest makes the environment and says what to set it to")
-    check(run("oldest", python), "PySpark 4.1.")
+    check(run("local", python_of(OLDEST)), "local[2], PySpark 4.1.")
+
+
+@pytest.mark.nightly
+def test_on_pyspark_4_2() -> None:
+    """Its state stores ask for a coordinator in a batch as well, which Spark starts for streams only."""
+    check(run("local", python_of(MIDDLE)), "local[2], PySpark 4.2.")

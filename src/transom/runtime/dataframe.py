@@ -34,7 +34,7 @@ from transom.spark.input.statements import (
 )
 from transom.spark.input.user_frames import stream_frame, table_frame, with_order
 from transom.spark.lower import lower
-from transom.spark.session import allow_deep_expressions, check_session
+from transom.spark.session import allow_deep_expressions, check_session, start_state_coordinator
 
 
 def dataframe(
@@ -99,6 +99,8 @@ def dataframe(
         nodes=[] if lowered_nodes is None else lowered_nodes,
     )
     check_session(spark, job.plan, catalog.calendar, live)
+    if not live:
+        start_state_coordinator(spark)
     answer = job.results.result(lower(job.plan, context))
     return answer if options.since is None else answer.where(context.time.tick_number() >= F.lit(options.since))
 

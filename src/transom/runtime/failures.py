@@ -19,7 +19,21 @@ _DEAD_LETTERS_HINT = (
     "give the source a folder under the key dead, and start the query again: rejected messages then become dead letters"
 )
 _DATA_LOSS = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost")
-_STATE_DAMAGED = re.compile(r"CANNOT_LOAD_STATE_STORE|CHECKSUM|StateStoreSnapshot|STATE_STORE_\w+")
+_STATE_FILE_CONDITION = re.compile(
+    r"CANNOT_LOAD_STATE_STORE\.(?:AUTO_SNAPSHOT_REPAIR_FAILED|CANNOT_FIND_BASE_SNAPSHOT_CHECKPOINT|CANNOT_READ_\w+"
+    r"|INVALID_CHANGE_LOG_READER_VERSION|INVALID_CHECKPOINT_LINEAGE|SNAPSHOT_PARTITION_ID_NOT_FOUND"
+    r"|UNEXPECTED_FILE_SIZE|\w+_ROW_FORMAT_VALIDATION_FAILURE)"
+    r"|CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED"
+    r"|STATE_STORE_(?:BASE_CHECKPOINT_ID_MISMATCH|ROW_CHECKSUM_VERIFICATION_FAILED"
+    r"|\w+_ROW_FORMAT_VALIDATION_FAILURE|(?:KEY|VALUE)_SCHEMA_NOT_COMPATIBLE)"
+)
+"""Spark's error conditions that concern a file of the state."""
+_STATE_NOT_LOADED = re.compile(r"CANNOT_LOAD_STATE_STORE\b")
+_FILE_EXCEPTION = re.compile(
+    r"\b\w*(?:IO|EOF|File\w*|Checksum|Zip|Corrupt\w*|RocksDB|Json\w*|Malformed\w*|Pars(?:e|ing))Exception\b"
+)
+"""The exceptions of reading a file. A state that Spark could not load is damaged only if one of them is the cause:
+CANNOT_LOAD_STATE_STORE.UNCATEGORIZED has causes of every kind."""
 _STATE_PATH = re.compile(r"(?:file:)?(/[^\s,'\"\]]+/state/\d+/\d+[^\s,'\"\]:;]*)")
 _STATE_ID = re.compile(r"op(?:erator)?Id=(\d+), ?part(?:ition)?Id=(\d+)")
 _OTHER_WRITER = re.compile(r"CONCURRENT_STREAM_LOG_UPDATE|Concurrent update to the log")
@@ -70,7 +84,7 @@ def translate_error(error: BaseException, run_folders: Sequence[Path] = ()) -> T
             detail=first_cause(text),
             hint="make room and start the query again",
         )
-    if _STATE_DAMAGED.search(text):
+    if _is_state_damaged(text):
         damaged = _damaged_state(text, run_folders)
         return CheckpointError(
             "the state in the checkpoint is damaged" + (f": {damaged}" if damaged else ""),
@@ -90,6 +104,15 @@ def _full_disks(folders: Sequence[Path]) -> Iterator[str]:
             free = shutil.disk_usage(existing).free
             if free < NEARLY_FULL:
                 yield f"{folder} has {free:,} bytes left"
+
+
+def _is_state_damaged(text: str) -> bool:
+    """Whether the text of a Spark error says that a file of the state is missing or cannot be read."""
+    if _STATE_FILE_CONDITION.search(text):
+        return True
+    if _STATE_NOT_LOADED.search(text) is None or _SERVER_UNAVAILABLE.search(text):
+        return False
+    return _FILE_EXCEPTION.search(text) is not None
 
 
 def _damaged_state(text: str, run_folders: Sequence[Path]) -> str | None:

@@ -33,6 +33,15 @@ def allow_deep_expressions(spark: SparkSession) -> None:
         spark.conf.set(MAX_ITERATIONS, str(ENOUGH_ITERATIONS))
 
 
+def start_state_coordinator(spark: SparkSession) -> None:
+    """Start the coordinator of state stores on Spark's driver, without which stateful machines fail in a batch.
+
+    The state stores of Spark 4.2 report to the coordinator even in a batch, but Spark starts it only for streams.
+    Asking for the running streams starts it, once for each SparkContext.
+    """
+    _ = spark.streams.active
+
+
 def has_rocksdb(spark: SparkSession) -> bool:
     """Whether a session keeps its state in RocksDB, which stateful machines need."""
     return str(spark.conf.get(PROVIDER, "")).endswith("RocksDBStateStoreProvider")
