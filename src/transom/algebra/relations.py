@@ -19,7 +19,7 @@ class WindowSelect(Windows):
     """The tuples of each window for which a predicate is true.
 
     Meaning  a window may become empty. An error counts as false (R12).
-    Bounds   the tick of a window does not change, and the predicate cannot read it (R12).
+    Bounds   the tick of a window does not change, and the predicate cannot read the tick (R12).
     Source   000 Fig. 4, Sec. 6.2; 002 Def. 8.
     State    none. With EXISTS in the predicate, the operator keeps the valid solutions of the EXISTS pattern.
     """
@@ -94,10 +94,10 @@ class WindowAggregation(Windows):
 class WindowCrossProduct(Windows):
     """All pairs of a current window of the left side and a current window of the right side.
 
-    Meaning  the current windows of a side are those of the last tick at which this side had a window. Whenever a side
-             has a new window, new pairs are made. In a pair, each left tuple is joined with each right tuple.
-    Bounds   there are no pairs before both sides have a window (S8). The tick of a pair is that of its later window
-             (S9).
+    Meaning  the current windows of a side are its windows of the last tick at which this side had a window. When a side
+             gets a new window, new pairs are made. In a pair, each left tuple is joined with each right tuple.
+    Bounds   there are no pairs before both sides have a window (S8). The tick of a pair is the tick of the newer one of
+             its two windows (S9).
     Source   000 Fig. 7.
     State    the current windows of both sides.
     """
@@ -197,7 +197,8 @@ class WindowTopK(Windows):
     """In each window or group, the `count` tuples with the smallest values of an expression.
 
     Meaning  tuples are sorted by this value, and then by their columns. Tuples with the value NULL are left out.
-    Bounds   if there are fewer than `count` tuples, all are returned. The groups are in the order of their values.
+    Bounds   if there are fewer than `count` tuples, all tuples are returned. The groups are in the order of their
+             values.
     Source   001 Sec. 1, which mentions nearest neighbours.
     State    none.
     """
@@ -225,10 +226,10 @@ class SuppressUnchanged(Windows):
     """Only the windows to which a tuple was added.
 
     Meaning  a window is kept if it contains some tuple more often than the previous window of the same key.
-    Bounds   the first window is compared with an empty one. A query whose only window is by region or unbounded uses
-             this operator, so that RStream returns only windows to which a tuple was added (C5, C29).
+    Bounds   the first window is compared with an empty window. If the only window of a query is by region or unbounded,
+             the query uses this operator. RStream then returns only windows to which a tuple was added (C5, C29).
     Source   001 Sec. 3.2.1 ("for each tuple added to its input relation").
-    State    the previous window. If the range never drops tuples, the operator keeps only their number.
+    State    the previous window. If the range never drops tuples, the operator keeps only the number of tuples.
     """
 
     input: Windows
@@ -243,7 +244,7 @@ class SuppressUnchanged(Windows):
 class WindowMerge(Windows):
     """One window per tick, which unites the windows of all keys.
 
-    Meaning  whenever some key has a new window, the latest windows of all keys are united.
+    Meaning  when a key gets a new window, the latest windows of all keys are united.
     Bounds   the tuples of the window are in the order of the keys.
     Source   001 Def. 2.2, in which a relation has one bag at each instant.
     State    the latest window of every key.
@@ -276,12 +277,12 @@ class RelationJoin(Windows):
     """An inner, left, semi or anti join of two relations, on a predicate or as a natural join.
 
     Meaning  the current tuples of a side are those of its latest window, or of the latest windows of all keys. At every
-             tick at which one side has a window, the current tuples of both sides are joined, in the order of the left
-             tuples. A left join also returns the left tuples without a match, with NULL in the right columns (R14,
+             tick at which a side gets a new window, the current tuples of both sides are joined, in the order of the
+             left tuples. A left join also returns the left tuples without a match, with NULL in the right columns (R14,
              R26). A semi join returns the left tuples with a match. An anti join returns the left tuples without a
              match. For NOT IN, an unknown comparison counts as a match. In a natural join, tuples match if they agree
              in all common columns. NULL agrees with any value (R7, R22). Common columns occur once. MINUS is a natural
-             anti join in which matching tuples also have a value in some common column.
+             anti join with a further condition for a match: in some common column, both tuples have a value.
     Bounds   a side without a window is empty (C16). There is one window per tick. An error counts as no match.
     Source   001 Def. 2.2, Sec. 3.1; CQL (LEFT JOIN, IN, EXISTS); 002 Defs. 10, 12, 13, corrected; W3C 18.5.
     State    the current tuples of both relations.
@@ -321,7 +322,7 @@ class RelationUnion(Windows):
     Meaning  UNION ALL returns the current tuples of the left side, and then the current tuples of the right side (R7).
              UNION is a UNION ALL with a WindowDistinct above it.
     Bounds   the ticks are the same as for a RelationJoin. In a union by name, a column that one side lacks is NULL.
-             Otherwise, both sides have columns of the same types, and the left side gives the names.
+             Otherwise, both sides have columns of the same types, and the result has the column names of the left side.
     Source   CQL (UNION); 002 Def. 9 (UNION, and windows of several streams; R7, R10).
     State    the current tuples of both relations. Over solutions, the operator needs no state (R24).
     """
@@ -345,7 +346,7 @@ class RelationUnion(Windows):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class RelationExcept(Windows):
-    """The tuples of one relation without those of another.
+    """The tuples of one relation without the tuples of another relation.
 
     Meaning  EXCEPT ALL subtracts the right bag of tuples from the left bag. EXCEPT first removes duplicates on the
              left.
@@ -371,7 +372,8 @@ class RelationExcept(Windows):
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  INTERSECT ALL returns a tuple as often as the side with fewer copies has it. INTERSECT returns it once.
+    Meaning  INTERSECT ALL returns a tuple as often as the side with fewer copies contains it. INTERSECT returns it
+             once.
     Bounds   ticks and columns are the same as for RelationUnion. Two NULLs count as equal.
     Source   CQL (INTERSECT).
     State    the current tuples of both relations.

@@ -16,7 +16,7 @@ class StreamAcquire(Stream):
     """A sensed extent: one reading per site at every acquisition tick.
 
     Meaning  the acquisition ticks are 0 and all multiples of the extent's interval `every`. At each of these ticks,
-             every site gives one tuple, in the order in which the catalog lists the sites. The index numbers the tuples
+             every site gives one tuple, in the order in which the catalog lists the sites. The index counts the tuples
              of the extent from 1.
     Bounds   a missing reading gives no tuple, and leaves no gap in the index (S37).
     Source   000 Fig. 2 acquire, acquireTuples.
@@ -38,7 +38,7 @@ class StreamAcquire(Stream):
 class StreamReceive(Stream):
     """A pushed extent, whose tuples arrive on their own.
 
-    Meaning  each tuple has the tick of its arrival, or the tick of its timestamp. The index numbers the tuples from 1,
+    Meaning  each tuple has the tick of its arrival, or the tick of its timestamp. The index counts the tuples from 1,
              in order of arrival.
     Bounds   a tick may have no tuple, one tuple or several tuples.
     Source   000 Sec. 6.1 receive.

@@ -81,7 +81,7 @@ class Renumber(Stream):
 class StreamUnion(Stream):
     """Several streams, merged into one in order of tick.
 
-    Meaning  tuples of the same tick are in the order of the inputs. The index numbers the tuples of the merged stream
+    Meaning  tuples of the same tick are in the order of the inputs. The index counts the tuples of the merged stream
              from 1.
     Bounds   all inputs must have the same columns.
     Source   002 Table 1 (several FROM STREAM), Def. 9; R10, R24.
@@ -108,10 +108,11 @@ class SpeedLimit(Stream):
     """A stream without the rows that an object could reach only by breaking a speed limit.
 
     Meaning  a row is rejected if its object would have been faster than `speed` on the way from its last accepted
-             position. Two positions of the same tick count as one tick apart. Accepted rows keep their tick and index.
+             position. Two positions with the same tick are compared as if one tick lay between them. Accepted rows keep
+             their tick and index.
     Bounds   the first row of each key is accepted, and so is every row without a position. The operator counts the
-             rejected rows. If a key has no accepted row for more than `forget_after` ticks, its next row counts as its
-             first one (E8).
+             rejected rows. If a key has no accepted row for more than `forget_after` ticks, the next row of the key
+             counts as its first row (E8).
     Source   only Transom. The operator exists because positions from satellites may jump.
     State    the last accepted position of every key, and its tick.
     """
@@ -169,8 +170,8 @@ class IStream(Stream):
     Meaning  the operator treats both windows as bags of values, and subtracts the previous window from the current one.
              The tuples of the difference get the tick of the current window (S12).
     Bounds   the first window is compared with an empty window. If a tick has several windows, each of them is compared
-             with the one before. If windows have keys, each window is compared with the previous window of its key
-             (C14).
+             with the window before it. If windows have keys, each window is compared with the previous window of its
+             key (C14).
     Source   000 Fig. 8 iStream; 001 Sec. 3.2.1.
     State    the previous window of every key.
     """
@@ -185,7 +186,7 @@ class IStream(Stream):
 
 @dataclass(frozen=True, repr=False, eq=False, slots=True)
 class DStream(Stream):
-    """For every window, the tuples of the previous window that it no longer contains.
+    """For every window, the tuples that only the previous window contained.
 
     Meaning  the operator treats both windows as bags of values, and subtracts the current window from the previous one.
              The tuples of the difference get the tick of the current window (S13).

@@ -235,7 +235,7 @@ class Window(Windows):
              its boundary. Otherwise, it is the tick of the element that reached the boundary (S6, S22). With `key`,
              each key has its own windows, row numbers and distances. A key has no window before its first element
              (C14). If a key has no element for more than `forget_after` ticks, its rows and windows end at the next
-             tick. Its next element then counts as its first one (E8).
+             tick. The next element of the key then counts as its first element (E8).
     Source   000 Figs. 5, 6; 001 Sec. 3; 002 Defs. 3, 5; every row of the table of windows in docs/operators.md.
     State    the elements from `low` to the present. For a range of ticks, these are at most rate * (range + 1 tick)
              elements. For a range of rows, these are at most range + 1 elements. For a range of distance, hints in the

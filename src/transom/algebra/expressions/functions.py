@@ -257,7 +257,7 @@ _register("strings", "RTRIM", "the string without spaces at its end", Signature(
 _register(
     "strings",
     "SUBSTRING",
-    "the characters from a position on; the first position is 1, and a third argument limits their number",
+    "the characters from a position on; the first position is 1, and a third argument limits the number of characters",
     Signature((S, I), S),
     Signature((S, I, I), S),
 )

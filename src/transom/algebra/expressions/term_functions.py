@@ -114,7 +114,8 @@ _register(
         "SUBSTR",
         2,
         3,
-        "the characters from a position on; the first position is 1, and a third argument limits their number",
+        "the characters from a position on; the first position is 1, "
+        "and a third argument limits the number of characters",
     ),
     ("UCASE", 1, 1, "the string in upper case"),
     ("LCASE", 1, 1, "the string in lower case"),

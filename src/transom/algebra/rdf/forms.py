@@ -34,8 +34,8 @@ class Construct(Operator):
     Meaning  each solution fills in the template once. The triples get the interval and the multiplicity of the
              solution. If several solutions give the same triple, their multiplicities are added. Each solution gets new
              blank nodes for the blank nodes in the template (R18).
-    Bounds   a triple is left out if one of its variables is unbound, or if RDF does not allow one of its terms at that
-             position.
+    Bounds   a triple is left out if one of its variables is unbound, or if RDF does not allow one of its terms at the
+             position of this term.
     Source   002 footnote 1, Sec. 6 (construct).
     State    none.
     """

@@ -214,8 +214,8 @@ class PathPattern(Windows):
     Meaning  at each instant, the operator finds the paths through the valid triples. A solution contains the two ends
              of a path. Predicates, sequences and alternatives give one solution for each path through the triples. `*`,
              `+` and `?` give one solution per pair of ends, even if several paths connect them.
-    Bounds   a path of length zero connects a term with itself: each term of the triples, and each constant of the
-             pattern. The operator reads only the triples in the window.
+    Bounds   a path of length zero connects a term with itself. There is such a path for each term of the triples, and
+             for each constant of the pattern. The operator reads only the triples in the window.
     Source   W3C 9, 18.4.
     State    the valid triples.
     """
