@@ -90,7 +90,7 @@ def test_dots_stand_at_their_ticks_and_members_of_the_example_are_chosen() -> No
 def test_a_window_says_what_it_is() -> None:
     words = draw(OFFSET, TRAFFIC, traffic(IRREGULAR), 60).words
     assert "FROM NOW-20 TO NOW-10 SLIDE 5 SEC" in words
-    assert "every 5 seconds a window with the tuples that are 10 to 20 seconds old, both ends included" in words
+    assert "every 5 seconds a window with the tuples that are 10 to 20 seconds old (ticks now-20 to now-10)" in words
 
 
 def test_row_windows_reach_from_their_first_to_their_last_row() -> None:

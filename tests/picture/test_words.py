@@ -47,12 +47,22 @@ def _index(low: int) -> CoordinateRange:
         (
             time_window(STREAM, 600, 0, 60),
             "FROM NOW-10 TO NOW SLIDE 1 MIN",
-            "every minute a window with the tuples of the last 10 minutes, both ends included",
+            "every minute a window with the tuples of the last 601 seconds (ticks now-600 to now)",
+        ),
+        (
+            time_window(STREAM, 299, 0, 300),
+            "FROM NOW-299 TO NOW SLIDE 300 SEC",
+            "every 5 minutes a window with the tuples of the last 5 minutes (ticks now-299 to now)",
+        ),
+        (
+            time_window(STREAM, 59, 0, 60),
+            "FROM NOW-59 TO NOW SLIDE 60 SEC",
+            "every minute a window with the tuples of the last minute (ticks now-59 to now)",
         ),
         (
             time_window(STREAM, 90, 30, 60),
             "FROM NOW-90 TO NOW-30 SLIDE 60 SEC",
-            "every 60 seconds a window with the tuples that are 30 to 90 seconds old, both ends included",
+            "every minute a window with the tuples that are 30 to 90 seconds old (ticks now-90 to now-30)",
         ),
         (
             time_window(STREAM, 0, 0, 3600),
@@ -98,6 +108,11 @@ def test_windows_of_the_language(op: Window, words: str, meaning: str) -> None:
     assert window_sentence(op, Calendar()) == meaning
 
 
+def test_a_window_of_ticks_shorter_than_a_second_says_its_length() -> None:
+    meaning = "every minute a window with the tuples of the last 59001 ms (ticks now-59000 to now)"
+    assert window_sentence(time_window(STREAM, 59_000, 0, 60_000), Calendar(1000)) == meaning
+
+
 KM = 10**9
 PARK = from_wkt("Park", "POLYGON ((0 0, 1 0, 1 1, 0 0))")
 MOVING = Position("x", None)
@@ -127,7 +142,8 @@ MOVING = Position("x", None)
         (
             OnChange(),
             RangeIntersection((RegionRange(PARK), CoordinateRange(Coordinate.TICK, Bound(1, -1200), Bound(1, 0)))),
-            "whenever it changes a window with the tuples of the last 20 minutes from inside Park, for each x",
+            "whenever it changes a window with the tuples of the last 1201 seconds (ticks now-1200 to now) "
+            "from inside Park, for each x",
         ),
     ],
 )  # fmt: skip

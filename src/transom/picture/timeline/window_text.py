@@ -141,7 +141,7 @@ def window_sentence(op: Window, calendar: Calendar) -> str:
     elif bounds.low > bounds.high:
         return "FROM is later than TO, so every window is empty"
     else:
-        sentence = _row_sentence(bounds) if bounds.unit is ROW_UNIT else _time_sentence(bounds)
+        sentence = _row_sentence(bounds) if bounds.unit is ROW_UNIT else _time_sentence(bounds, calendar)
     keys = " and ".join(attribute.name for attribute in op.key)
     return f"{sentence}, for each {keys}" if keys and sentence else sentence
 
@@ -191,27 +191,44 @@ def _range_text(part: Range, calendar: Calendar) -> str:
                 return "the latest row" if not low.offset else f"the latest {1 - low.offset} rows"
             if coordinate is Coordinate.DISTANCE:
                 return f"the tuples of the last {format_length(-low.offset)} of path"
-            if not low.offset:
-                return "the tuples of that very tick"
-            return f"the tuples of the last {largest_unit((low.offset,), calendar).count(-low.offset)}"
+            return _latest_ticks(-low.offset, calendar)
         case PeriodRange(unit=unit, past=past, until=0):
             return f"the tuples of the {unit.count(past)} before"
         case _:
             return ""
 
 
-def _time_sentence(bounds: WindowBounds) -> str:
-    """Describe a window by time: `every minute a window with the tuples of the last 5 minutes, ...`."""
-    oldest, newest, unit = -bounds.low, -bounds.high, bounds.unit
-    if oldest == 0:
-        content = "the tuples of that very tick"
-    elif newest == 0:
-        content = f"the tuples of the last {unit.count(oldest)}, both ends included"
+def _time_sentence(bounds: WindowBounds, calendar: Calendar) -> str:
+    """Describe a window by time: `every minute a window with the tuples of the last 5 minutes (ticks ...)`."""
+    oldest, newest = -bounds.low, -bounds.high
+    unit = largest_unit((oldest, newest), calendar)
+    if newest == 0:
+        content = _latest_ticks(oldest, calendar)
     elif oldest == newest:
         content = f"the tuples of exactly {unit.count(oldest)} before"
     else:
-        content = f"the tuples that are {newest // unit.size} to {unit.count(oldest)} old, both ends included"
-    return f"{unit.each(bounds.step)} a window with {content}"
+        content = (
+            f"the tuples that are {newest // unit.size} to {unit.count(oldest)} old ({_tick_range(oldest, newest)})"
+        )
+    return f"{largest_unit((bounds.step,), calendar).each(bounds.step)} a window with {content}"
+
+
+def _latest_ticks(oldest: int, calendar: Calendar) -> str:
+    """Describe the tuples from tick now-`oldest` to now: `the tuples of the last minute (ticks now-59 to now)`.
+
+    Both ends belong to a window, so it is a tick longer than the distance of its ends.
+    """
+    if oldest == 0:
+        return "the tuples of that very tick"
+    unit = largest_unit((oldest + 1,), calendar)
+    ticks = oldest + 1
+    length = calendar.describe(ticks) if unit is TICK_UNIT else unit.each(ticks).removeprefix("every ")
+    return f"the tuples of the last {length} ({_tick_range(oldest, 0)})"
+
+
+def _tick_range(oldest: int, newest: int) -> str:
+    """Write the first and the last tick of a window: `ticks now-59 to now`."""
+    return f"ticks now-{oldest} to {f'now-{newest}' if newest else 'now'}"
 
 
 def _row_sentence(bounds: WindowBounds) -> str:
