@@ -24,6 +24,11 @@ def help_of(*words: str) -> str:
         return re.sub(r"[│╭╮╰╯─]", " ", transom(*words, "--help").stdout)
 
 
+@pytest.mark.parametrize("name", ["simulate", "run", "replay"])
+def test_help_of_a_command_with_answers_says_that_times_are_in_utc(name: str) -> None:
+    assert "All times in the answer are in UTC, also if the catalog declares a zone" in help_of(name)
+
+
 def test_the_ways_to_answer_a_query_are_told_apart() -> None:
     text = help_of()
     assert re.search(r"simulate +Evaluate a query over recorded data in plain Python", text)

@@ -38,6 +38,16 @@ def test_times_are_instants_if_the_catalog_has_an_epoch(tmp_path: Path) -> None:
     assert ticks(folder / "q2.sneeql", *words) == ["1970-01-01 00:00:35", "1970-01-01 00:01:00"]
 
 
+def test_times_are_in_utc_though_the_catalog_reads_local_times(tmp_path: Path) -> None:
+    """The page on own CSV files has this row; --from reads UTC, too."""
+    (tmp_path / "door.csv").write_text("at,opened\n2024-07-01 09:59,1\n2024-07-01 10:00,2\n")
+    source = "{files: {path: door.csv, time: at, zone: Europe/Berlin}}"
+    extent = f"{{declare: 'pushed (opened:integer)', source: {source}}}"
+    (tmp_path / "catalog.yaml").write_text(f"epoch: 2024-07-01T00:00:00Z\nextents:\n  door: {extent}\n")
+    (tmp_path / "q.sneeql").write_text("SELECT opened FROM door\n")
+    assert ticks(tmp_path / "q.sneeql", "--from", "2024-07-01T08:00") == ["2024-07-01 08:00:00"]
+
+
 def test_data_have_instants_in_iso_8601() -> None:
     words = ["simulate", ROADS / "q2.sneeql", "--until", "35"]
     assert json.loads(transom(*words, "--format", "jsonl").stdout)["tick"] == "2009-03-02T06:00:35.000Z"

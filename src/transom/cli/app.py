@@ -209,7 +209,10 @@ def simulate(
     quiet: Quiet = False,
     strict: FailOnWarnings = False,
 ) -> None:
-    """Evaluate a query over recorded data in plain Python, with the reference engine: no Spark, no server."""
+    """Evaluate a query over recorded data in plain Python, with the reference engine: no Spark, no server.
+
+    All times in the answer are in UTC, also if the catalog declares a zone for the times that it reads.
+    """
     output.set_verbosity(quiet=quiet, strict=strict)
     loaded = load_checked(query_source(file, query, language), catalog, parameters, without)
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)

@@ -94,7 +94,8 @@ StartTime = Annotated[
 TimeStyleOption = Annotated[
     TimeStyle | None,
     typer.Option(
-        "--time", help="Times of the answer as instants or as ticks; default: instants if the catalog has an epoch."
+        "--time",
+        help="Times of the answer as instants in UTC, or as ticks; default: instants if the catalog has an epoch.",
     ),
 ]
 FirstPrintedTick = Annotated[

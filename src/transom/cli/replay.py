@@ -77,7 +77,10 @@ def replay(
     quiet: Quiet = False,
     strict: FailOnWarnings = False,
 ) -> None:
-    """Evaluate a query over recorded data on Spark, as one batch; the answer is a live run's without late rows."""
+    """Evaluate a query over recorded data on Spark, as one batch; the answer is a live run's without late rows.
+
+    All times in the answer are in UTC, also if the catalog declares a zone for the times that it reads.
+    """
     output.set_verbosity(quiet=quiet, strict=strict)
     loaded = load_checked(query_source(file, query, language), catalog, parameters)
     first, last = parse_tick(start, "--start", loaded) or 0, parse_tick(until, "--until", loaded)

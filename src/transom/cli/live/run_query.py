@@ -52,7 +52,10 @@ def run(
     quiet: Quiet = False,
     strict: FailOnWarnings = False,
 ) -> None:
-    """Evaluate a query over live streams on Spark until you stop it; it resumes from its checkpoint."""
+    """Evaluate a query over live streams on Spark until you stop it; it resumes from its checkpoint.
+
+    All times in the answer are in UTC, also if the catalog declares a zone for the times that it reads.
+    """
     output.set_verbosity(quiet=quiet, strict=strict)
     from transom.project.settings import RunSettings
 
