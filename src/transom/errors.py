@@ -22,7 +22,7 @@
     RunWarning               a warning: a run continues although something is lost or cannot be checked
       RejectedWarning        input rows or messages were rejected
     QueryWarning             a warning: the query is legal but probably not what is meant
-      AnswerWarning          its answer is empty for a reason that may be unexpected
+      AnswerWarning          its answer is empty, or a region has no rows, perhaps unexpectedly
 
 A message is short and in lower case. `detail` explains it, `hint` gives the remedy, and `span` is the range in the
 user's text. `text` and `source` are added by a caller that knows them, so that `render` can show the line with the span
@@ -250,7 +250,7 @@ class QueryWarning(UserWarning):
 
 
 class AnswerWarning(QueryWarning, RunWarning):
-    """An answer of the reference engine is empty, perhaps unexpectedly; the message gives the reason."""
+    """An answer of the reference engine may be empty unexpectedly, or a region have no rows; the message says why."""
 
 
 class RejectedWarning(RunWarning):

@@ -20,6 +20,7 @@ from transom.model.schema import column_types
 from transom.model.view import PRINT_ALL, PrintOptions
 from transom.reports import Map
 from transom.semantics.semantics import Semantics
+from transom.semantics.unreached_regions import unreached_regions
 
 if TYPE_CHECKING:
     from transom.model.answer import Answer
@@ -91,6 +92,8 @@ class RowSemantics(Semantics):
         if not (answer.elements or any(window.rows for window in answer.windows)):
             for remark in self._speed_remarks(inputs):
                 warnings.warn(remark.line(self.query.text, self.query.name), AnswerWarning, stacklevel=3)
+        for line in unreached_regions(plan, self.query.catalog.sources, inputs.streams):
+            warnings.warn(line, AnswerWarning, stacklevel=3)
         return answer
 
     def _speed_remarks(self, inputs: Any) -> Iterator[Remark]:

@@ -137,6 +137,10 @@ class Region:
         """Whether a point lies in the region or on its border."""
         return any(area.covers(longitude, y) for longitude in self._longitudes(x) for area in self.areas)
 
+    def box_covers(self, x: float, y: float) -> bool:
+        """Whether a point lies in the bounding box of the region or on its border."""
+        return any(self.box.covers(longitude, y) for longitude in self._longitudes(x))
+
     def certain(self, x: float, y: float) -> bool | None:
         """Whether a point is in the region, as far as its grid can tell; None if an exact test (`covers`) is needed."""
         grid, undecided = self.grid(), False
