@@ -113,7 +113,7 @@ class Query(PlannedQuery, Generic[AnswerType]):
             until: The last tick of the answer; by default the last tick of the sources.
             index: Whether the answer has a column with the index of each tuple.
             kernel: Whether stateful operators run in Java: auto (if the session accepts the jar), on or off.
-            rejected: Counts rows that exceed `max_speed`, and messages that are not RDF.
+            rejected: Counts rows that exceed `max_speed`, and messages that are not valid.
         """
         from transom.runtime.dataframe import replay
         from transom.runtime.options import RunOptions

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
@@ -26,7 +28,7 @@ from transom.spark.columns import IS_VERSION, ORDER, VERSION
 from transom.spark.expressions.types import spark_type
 from transom.spark.input.balance import RowCounter, uncounted
 
-__all__ = ["open_scans", "open_stream", "open_table", "scanned_up_to"]
+__all__ = ["message_detail", "open_scans", "open_stream", "open_table", "scanned_up_to"]
 
 
 def open_stream(
@@ -113,6 +115,13 @@ def open_stream(
             raise UsageError(f"{extent.name} is no stream", hint="open_table reads stored extents")
         case _:
             assert_never(extent.source)
+
+
+def message_detail(extent: Extent, calendar: Calendar) -> Callable[[Row], str]:
+    """Return a function that says why a replay rejected a message of a topic, given the row of its frame."""
+    if not isinstance(extent.source, Kafka):
+        raise UsageError(f"{extent.name} is no topic")
+    return partial(kafka.reject_detail, extent, extent.source, calendar)
 
 
 def open_table(

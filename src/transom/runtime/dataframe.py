@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from transom.catalog.extent import Extent, ExtentKind
 from transom.catalog.servers import Kafka
+from transom.catalog.sources import Files
 from transom.connectors import spark as connectors
 from transom.errors import UsageError
 from transom.physical.nodes.node import PhysicalNode
@@ -21,7 +22,7 @@ from transom.physical.nodes.windows import ReadScans, ReadStream
 from transom.runtime.heartbeats import heartbeats, watermark_delay_ms
 from transom.runtime.job import Job, lateness_of
 from transom.runtime.results.results import last_tick
-from transom.spark.columns import ORIGIN_ORDER, REJECT_REASON
+from transom.spark.columns import ORIGIN_ORDER, REJECT_REASON, REJECTED_MESSAGE
 from transom.spark.frames import LoweringContext
 from transom.spark.input.balance import RowCounter, RowCounts, uncounted
 from transom.spark.input.rejected import RejectedRows
@@ -196,8 +197,12 @@ def _without_rejected(frame: DataFrame, opener: SourceOpener, extent: Extent) ->
     if opener.live or REJECT_REASON not in frame.columns:
         return frame
     if opener.rejected is not None:
-        frame = opener.rejected.cache_messages(frame, extent.name)
-    return frame.where(F.col(REJECT_REASON).isNull()).drop(REJECT_REASON, ORIGIN_ORDER)
+        unit = "rows" if isinstance(extent.source, Files) and not extent.holds_statements else "messages"
+        detail = None
+        if REJECTED_MESSAGE in frame.columns:
+            detail = connectors.message_detail(extent, opener.job.catalog.calendar)
+        frame = opener.rejected.cache_messages(frame, extent.name, unit, detail)
+    return frame.where(F.col(REJECT_REASON).isNull()).drop(REJECT_REASON, ORIGIN_ORDER, REJECTED_MESSAGE)
 
 
 def _shared_streams(plan: PhysicalNode, names: Collection[str]) -> list[str]:

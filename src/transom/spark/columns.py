@@ -52,6 +52,9 @@ REJECT_REASON = "reject_reason"
 ORIGIN_ORDER = "origin_order"
 """The sort key of rejected rows: their place in the source; NULL if a row is valid."""
 
+REJECTED_MESSAGE = "rejected_message"
+"""A rejected message as it was read from a topic; NULL if its row is valid."""
+
 SIDE = "side"
 """The input of a machine that a row belongs to, from 0."""
 

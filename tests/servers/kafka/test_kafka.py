@@ -13,7 +13,9 @@ from confluent_kafka import Producer
 import transom
 from tests.servers.counted import rejected
 from tests.servers.start import make_topic
-from transom.errors import DataError
+from transom.errors import DataError, RejectedWarning
+from transom.model.reject_reason import rejected_line
+from transom.spark.input.rejected import RejectedRows
 
 pytestmark = pytest.mark.spark
 
@@ -90,7 +92,14 @@ def test_live_replay_and_reference(kafka, spark, tmp_path):
         query = transom.compile(words, catalog)
         expected = sorted(plain((e.tick, *e.row)) for e in query.simulate(until=65).elements)
         assert len(expected) > 20
-        assert answers(query.to_df(spark, until=65), query) == expected, "replay"
+        left_out = RejectedRows()
+        assert answers(query.to_df(spark, until=65, rejected=left_out), query) == expected, "replay"
+        with pytest.warns(RejectedWarning) as caught:
+            query.simulate(until=65)
+        messages = left_out.messages()["power"]
+        left_out.release()
+        assert messages.counts == Counter(POISON.values())
+        assert [str(w.message) for w in caught] == [rejected_line("power", messages.counts, messages.first)]
         running = query.start(spark, f"parquet:{tmp_path / name}", tmp_path / f"state-{name}", until=65, once=True)
         running.wait()
         assert answers(spark.read.parquet(str(tmp_path / name)), query) == expected, "live"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -34,14 +34,13 @@ def read_topic(
 ) -> list[Element]:
     """Read a Kafka topic up to tick `until`, ordered by tick; invalid messages are appended to `rejected`.
 
-    Ties keep the declared order, else that of the offsets (E1). Invalid RDF messages are added to `rejected`. Other
-    rejected messages are skipped if the source has dead letters, else DataError.
+    Ties keep the declared order, else that of the offsets (E1). If a topic of rows has no folder for dead letters, its
+    first invalid message raises DataError.
     """
+    rejected = [] if rejected is None else rejected
     if source.payload.is_rdf:
-        return ordered_elements(
-            extent, _statements(extent, source, calendar, [] if rejected is None else rejected), None
-        )
-    return ordered_elements(extent, _rows(extent, source, calendar), until)
+        return ordered_elements(extent, _statements(extent, source, calendar, rejected), None)
+    return ordered_elements(extent, _rows(extent, source, calendar, rejected), until)
 
 
 def _statements(
@@ -79,30 +78,46 @@ def _origin(extent: Extent, source: Kafka, message: KafkaMessage) -> Origin:
     return Origin(extent.name, message.offset, "offset", f"partition {message.partition} of {source.topic}")
 
 
-def _rows(extent: Extent, source: Kafka, calendar: Calendar) -> Iterator[SourceRow]:
-    """Read the rows now in a Kafka topic, then end; an invalid message raises, or is skipped with dead letters set."""
-    reader = MessageReader(extent, calendar, source.fields, source.time, source.payload, source.columns)
-    if source.payload is Payload.AVRO:
-        reader = AvroReader(extent, calendar, source)
-    limit = last_tick(extent, source, calendar)
+def _rows(extent: Extent, source: Kafka, calendar: Calendar, rejected: list[RejectedMessage]) -> Iterator[SourceRow]:
+    """Read the rows now in a Kafka topic; an invalid message raises or, with dead letters, is added to `rejected`."""
+    decode = row_decoder(extent, source, calendar)
     for message in messages(source):
         origin = _origin(extent, source, message)
         try:
-            envelope = {name: message.envelope_value(field) for name, field in source.envelope}
-            for tick, row in reader.rows(message.value or b"", envelope, message.moment):
-                row_tick = calendar.tick_of(message.moment) if tick is None else tick
-                if row_tick < 0:
-                    raise RejectError(RejectReason.EPOCH, f"{message.moment} lies before tick 0")
-                if limit is not None and row_tick > limit:
-                    raise RejectError(
-                        RejectReason.AHEAD, f"tick {row_tick}, the last one that is allowed now is {limit}"
-                    )
-                yield SourceRow(row_tick, row, origin)
+            for tick, row in decode(message):
+                yield SourceRow(tick, row, origin)
         except RejectError as rejection:
             if source.dead is None:
                 raise origin.error(
                     f"{rejection.reason.value}: {rejection.detail}", "name a folder for such messages: dead: PATH"
                 ) from None
+            location = message_location(source, message.partition, message.offset)
+            rejected.append(rejected_message(location, rejection, message.value))
+
+
+def row_decoder(
+    extent: Extent, source: Kafka, calendar: Calendar
+) -> Callable[[KafkaMessage], list[tuple[int, tuple[Any, ...]]]]:
+    """Return a function that decodes a topic's message to (tick, row) pairs, or raises RejectError with the reason."""
+    reader = MessageReader(extent, calendar, source.fields, source.time, source.payload, source.columns)
+    if source.payload is Payload.AVRO:
+        reader = AvroReader(extent, calendar, source)
+    limit = last_tick(extent, source, calendar)
+
+    def decode(message: KafkaMessage) -> list[tuple[int, tuple[Any, ...]]]:
+        """Decode a message to (tick, row) pairs; raise RejectError if it is invalid, too early or ahead of time."""
+        envelope = {name: message.envelope_value(field) for name, field in source.envelope}
+        decoded: list[tuple[int, tuple[Any, ...]]] = []
+        for tick, row in reader.rows(message.value or b"", envelope, message.moment):
+            row_tick = calendar.tick_of(message.moment) if tick is None else tick
+            if row_tick < 0:
+                raise RejectError(RejectReason.EPOCH, f"{message.moment} lies before tick 0")
+            if limit is not None and row_tick > limit:
+                raise RejectError(RejectReason.AHEAD, f"tick {row_tick}, the last one that is allowed now is {limit}")
+            decoded.append((row_tick, row))
+        return decoded
+
+    return decode
 
 
 def last_tick(extent: Extent, source: Kafka, calendar: Calendar) -> int | None:

@@ -17,7 +17,13 @@ from transom.catalog.extent import Extent
 from transom.catalog.resolve.kafka import HEADER_PREFIX
 from transom.catalog.servers import MICRO_BATCH_OPTIONS, Kafka
 from transom.connectors.kafka.client import check_access
-from transom.connectors.kafka.read import last_tick, message_location, statements_of_message
+from transom.connectors.kafka.read import (
+    KafkaMessage,
+    last_tick,
+    message_location,
+    row_decoder,
+    statements_of_message,
+)
 from transom.connectors.kafka.rejected import MESSAGE_COLUMNS, DeadLetterSink
 from transom.connectors.kafka.settings import COMMITTED, ISOLATION, java_settings
 from transom.connectors.kafka.spark_values import Decoded, decode_messages, first_reason
@@ -27,7 +33,7 @@ from transom.connectors.rdf.spark import DecodedStatements, decode_statements
 from transom.errors import UsageError
 from transom.model.reject_reason import RejectReason
 from transom.model.time import Calendar
-from transom.spark.columns import IS_HEARTBEAT, ORDER, REJECT_REASON, TICK_NUMBER
+from transom.spark.columns import IS_HEARTBEAT, ORDER, ORIGIN_ORDER, REJECT_REASON, REJECTED_MESSAGE, TICK_NUMBER
 from transom.spark.input.balance import RowCounter, uncounted
 from transom.spark.input.cells import cell_forms, text_cell, typed_cell
 from transom.spark.input.cells import tick_cell as tick_of
@@ -49,9 +55,10 @@ def stream(
 ) -> DataFrame:
     """Read a topic as a DataFrame, streaming if `live`; `allow_data_loss`: go on if the broker deleted unread messages.
 
-    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count_rows` counts the messages. A live
-    frame also has `is_heartbeat` and `reject_reason` if the source has dead letters. With `allow_data_loss`, a live run
-    continues when the broker has deleted messages before they were read.
+    Its columns are `tick_number`, `c0`, ... and, if `with_order`, `row_order`. `count_rows` counts the messages. If the
+    source has dead letters, a frame of rows also has `reject_reason` and, if live, `is_heartbeat`, else the columns of
+    `_rejected_columns`. With `allow_data_loss`, a live run continues when the broker has deleted messages before they
+    were read.
     """
     if source.payload.is_rdf:
         columns = [name for name in MESSAGE_COLUMNS if name != "headers" or source.dead is not None]
@@ -80,9 +87,7 @@ def stream(
             *order_columns,
         )
     if not live:
-        limit = last_tick(extent, source, calendar)
-        is_row = F.col("reason").isNull() & (F.lit(True) if limit is None else F.col(TICK_NUMBER) <= F.lit(limit))
-        return rows.where(is_row).select(TICK_NUMBER, *cells, *order_columns)
+        return rows.select(TICK_NUMBER, *cells, *order_columns, *_rejected_columns(rows, extent, source, calendar))
     return rows.select(
         TICK_NUMBER,
         *cells,
@@ -90,6 +95,42 @@ def stream(
         F.lit(False).alias(IS_HEARTBEAT),
         F.col("reason").alias(REJECT_REASON),
     )
+
+
+def _rejected_columns(rows: DataFrame, extent: Extent, source: Kafka, calendar: Calendar) -> list[Column]:
+    """Build a replay's columns of rejected messages: reason, origin, the message, and their order in the topic.
+
+    All of them are NULL for a row. `reject_detail` reads the message.
+    """
+    limit, reason = last_tick(extent, source, calendar), F.col("reason")
+    if limit is not None:
+        is_ahead = reason.isNull() & (F.col(TICK_NUMBER) > F.lit(limit))
+        reason = F.when(is_ahead, F.lit(RejectReason.AHEAD.value)).otherwise(reason)
+    origin = F.concat(F.lit(f"{source.topic}-"), F.col("partition"), F.lit("@"), F.col("offset"))
+    parts = [name for name in MESSAGE_COLUMNS if name != "timestamp"]
+    parts += ["headers"] if "headers" in rows.columns else []
+    columns = {
+        "origin": origin,
+        REJECTED_MESSAGE: F.struct(*parts, F.unix_millis("timestamp").alias("stamp")),
+        ORIGIN_ORDER: F.struct("partition", "offset"),
+    }
+    return [
+        reason.alias(REJECT_REASON),
+        *(F.when(reason.isNotNull(), column).alias(name) for name, column in columns.items()),
+    ]
+
+
+def reject_detail(extent: Extent, source: Kafka, calendar: Calendar, rejected: Any) -> str:
+    """Say why a replay rejected a message, a row of a frame of `stream`, in the words of the plain reader."""
+    row = rejected[REJECTED_MESSAGE]
+    headers = [(header["key"], header["value"]) for header in row["headers"] or ()] if "headers" in row else ()
+    value = None if row["value"] is None else bytes(row["value"])
+    message = KafkaMessage(row["partition"], row["offset"], row["stamp"], row["key"], headers, value)
+    try:
+        row_decoder(extent, source, calendar)(message)
+    except RejectError as rejection:
+        return rejection.detail
+    return str(rejected[REJECT_REASON])
 
 
 def _statements(source: Kafka, calendar: Calendar, entry: dict[str, Any]) -> DecodedStatements:

@@ -1,4 +1,4 @@
-"""Rows and messages that a replay rejects: rows beyond a speed limit, invalid rows of CSV, and invalid RDF.
+"""Rows and messages that a replay rejects: rows beyond a speed limit, invalid rows of CSV, and invalid messages.
 
 A live run counts them in `balance`.
 """
@@ -6,10 +6,11 @@ A live run counts them in `balance`.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import Column, DataFrame, Observation, Row
 from pyspark.sql import functions as F
 
 from transom.model.balance import Balance
@@ -32,41 +33,59 @@ class RejectedMessages:
     unit: str = "messages"
 
 
+@dataclass(frozen=True)
+class _CachedSource:
+    """The persisted frame of a source, the name of its rows in the plural, and a function: why a row is rejected."""
+
+    frame: DataFrame
+    unit: str
+    detail: Callable[[Row], str] | None
+
+    def describe(self, rejected: Row) -> str:
+        """The location of a rejected row, and why it is rejected."""
+        return f"{rejected['origin']}: {rejected['detail'] if self.detail is None else self.detail(rejected)}"
+
+
 class RejectedRows:
     """Collects the rows and messages that a replay rejects, by extent."""
 
     def __init__(self) -> None:
         """Create an empty collection of the rows and messages that a batch run rejects."""
         self._observed: list[tuple[str, Observation]] = []
-        self._cached: dict[str, DataFrame] = {}
+        self._cached: dict[str, _CachedSource] = {}
         self._messages: dict[str, RejectedMessages] = {}
 
-    def cache_messages(self, frame: DataFrame, extent: str) -> DataFrame:
-        """Persist a source's frame of messages, so that the query and the count of rejected ones read it once."""
-        self._cached[extent] = frame.persist()
-        return self._cached[extent]
+    def cache_messages(
+        self, frame: DataFrame, extent: str, unit: str = "messages", detail: Callable[[Row], str] | None = None
+    ) -> DataFrame:
+        """Persist a source's frame of rows, so that the query and the count of rejected ones read it once.
+
+        `unit` says in the plural what is rejected. `detail` says why a row of the frame is rejected, where the column
+        `detail` does not.
+        """
+        self._cached[extent] = _CachedSource(frame.persist(), unit, detail)
+        return self._cached[extent].frame
 
     def messages(self) -> dict[str, RejectedMessages]:
         """Count each source's rejected messages by reason, and keep the first of each, from the cached frames."""
-        for name, frame in self._cached.items():
-            dead = frame.where(F.col(REJECT_REASON).isNotNull())
-            are_rows = ORIGIN_ORDER in dead.columns
-            order = F.col(ORIGIN_ORDER if are_rows else ORDER)
-            first = F.min_by(F.struct("origin", "detail", order.alias("order")), order).alias("first")
-            reasons = dead.groupBy(REJECT_REASON).agg(F.count("*").alias("count"), first).collect()
+        for name, cached in self._cached.items():
+            dead = cached.frame.where(F.col(REJECT_REASON).isNotNull())
+            order = F.col(ORIGIN_ORDER if ORIGIN_ORDER in dead.columns else ORDER)
+            first = F.min_by(F.struct("*"), order).alias("first")
+            counted = dead.groupBy(REJECT_REASON).agg(F.count("*").alias("count"), first, F.min(order).alias("order"))
+            reasons = sorted(counted.collect(), key=lambda row: row["order"])
             if reasons:
-                reasons.sort(key=lambda row: row["first"]["order"])
                 self._messages[name] = RejectedMessages(
                     {row[REJECT_REASON]: row["count"] for row in sorted(reasons, key=lambda row: row[REJECT_REASON])},
-                    {row[REJECT_REASON]: f"{row['first']['origin']}: {row['first']['detail']}" for row in reasons},
-                    "rows" if are_rows else "messages",
+                    {row[REJECT_REASON]: cached.describe(row["first"]) for row in reasons},
+                    cached.unit,
                 )
         return self._messages
 
     def release(self) -> None:
         """Unpersist the frames of messages that `cache_messages` cached; to be called after the result is computed."""
-        for frame in self._cached.values():
-            frame.unpersist()
+        for cached in self._cached.values():
+            cached.frame.unpersist()
         self._cached = {}
 
     def counts(self) -> dict[str, int | None]:
