@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from transom.errors import UsageError
-from transom.model.rdf.abbreviate import abbreviate_term
+from transom.model.rdf.abbreviate import display_term
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import IRI, LANG_STRING, RDF, STRING, BlankNode, Literal, Term
@@ -46,7 +46,7 @@ def table(answer: RdfAnswer, prefixes: Mapping[str, str], view: PrintOptions = P
         if answer.sequences:
             bounds = ("", "") if previous == (start, end) else bounds
             previous = (start, end)
-        cells = (str(term).lower() if isinstance(term, bool) else abbreviate_term(term, prefixes) for term in terms)
+        cells = (str(term).lower() if isinstance(term, bool) else display_term(term, prefixes) for term in terms)
         yield (*bounds, str(n), *cells)
 
 

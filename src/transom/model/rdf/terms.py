@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 STRING = XSD + "string"
 BOOLEAN = XSD + "boolean"
 INTEGER = XSD + "integer"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from transom.model.rdf.abbreviate import abbreviate_term
+from transom.model.rdf.abbreviate import display_term
 from transom.model.rdf.answer import RdfAnswer
 from transom.model.rdf.solutions import Solution
 from transom.model.rdf.terms import Triple
@@ -109,11 +109,11 @@ def interval_lanes(answer: RdfAnswer, prefixes: Mapping[str, str]) -> list[Inter
         Unbound variables are left out of the name of the lane.
         """
         if isinstance(payload, Triple):
-            terms = [abbreviate_term(term, prefixes) for term in (payload.subject, payload.predicate, payload.object)]
+            terms = [display_term(term, prefixes) for term in (payload.subject, payload.predicate, payload.object)]
             subject, name = terms[0], " ".join(terms)
         else:
             bound = zip(answer.columns, answer.terms(payload), strict=True)
-            values = {column: abbreviate_term(term, prefixes) for column, term in bound if term is not None}
+            values = {column: display_term(term, prefixes) for column, term in bound if term is not None}
             subject = next(iter(values.values()), "")
             name = ", ".join(f"?{column} {value}" for column, value in values.items()) or "(nothing)"
         return lanes.setdefault(name, IntervalLane(subject, name, [])).bars
