@@ -11,6 +11,7 @@ from transom.connectors.files.csv_files import read_csv_lines
 from transom.connectors.files.read import REJECT_HINT
 from transom.connectors.files.records import InvalidLine
 from transom.errors import CatalogError, DataError, RejectedWarning
+from transom.model.reject_reason import rejected_line
 
 CATALOG = """
 epoch: 2024-05-01T00:00:00Z
@@ -110,3 +111,17 @@ def test_a_file_that_is_not_text_stays_an_error(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_bytes(b"at,temp,device\n1,\xff,2\n")
     with pytest.raises(DataError, match="not UTF-8"):
         transom.compile(QUERY, catalog).simulate()
+
+
+def test_one_reason_of_rejection_is_one_line() -> None:
+    line = rejected_line("s", {"no time": 1200}, {"no time": "a.nt:2: no time"})
+    assert line == "rejected messages of s: 1,200 no time; the first is a.nt:2: no time"
+
+
+def test_each_of_several_reasons_has_a_line_up_to_five() -> None:
+    reasons = ["f", "e", "d", "c", "b", "a"]
+    text = rejected_line("s", dict.fromkeys(reasons, 1), {reason: f"x:{reason}" for reason in reasons}, "rows")
+    assert text.splitlines() == [
+        "rejected rows of s: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f; the first of each reason:",
+        *(f"  {reason}: x:{reason}" for reason in ["f", "e", "d", "c", "b"]),
+    ]

@@ -110,9 +110,9 @@ def unknown_predicates(
         iri = names.iri(predicate).value
         if iri in predicates or id(predicate) in left_out:
             continue
-        place = elsewhere(iri)
-        if place is not None:
-            yield Remark(f"{iri_text(predicate)} occurs in {place}", predicate.span)
+        location = elsewhere(iri)
+        if location is not None:
+            yield Remark(f"{iri_text(predicate)} occurs in {location}", predicate.span)
             continue
         similar = nearest(iri, sorted(predicates))
         hint = f"; did you mean <{similar}>?" if similar else ""

@@ -1,0 +1,1 @@
+"""Tests of RDF terms and their texts."""
