@@ -22,7 +22,7 @@ MEASURE_COST = 4
 
 
 def cheap_restrictions_first(op: Operator, context: RuleContext) -> Operator | None:
-    """Test cheap conditions first: comparisons, then distances, then regions, sorted by their number of corners.
+    """Test cheap conditions first: comparisons, distances, regions with few corners, then regions with many corners.
 
     All parts of a condition, and all ranges, must hold, so their order only changes the cost.
     """

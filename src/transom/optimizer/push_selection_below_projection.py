@@ -13,7 +13,7 @@ MAX_CONDITION_SIZE = 200
 
 
 def push_selection_below_projection(op: Operator, context: RuleContext) -> Operator | None:
-    """Move a selection below a projection, unless its condition becomes too large with the projected expressions."""
+    """Move a selection below a projection, unless the projected expressions make the condition too large."""
     match op:
         case StreamSelect(input=StreamProject(input=stream, items=items), predicate=predicate):
             inner = substituted_condition(predicate, items)
