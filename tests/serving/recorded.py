@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from transom.model.balance import Balance
 from transom.project.project import ProjectQuery
+from transom.query import Query
 from transom.runtime.progress import Progress
 from transom.serving.starting import StartedQuery
 from transom.serving.supervisor import Supervisor
@@ -48,8 +49,8 @@ def write_project(folder: Path, queries: Mapping[str, str], limits: str = "") ->
 class RecordedRun:
     """The run of a query without Spark. It is active until a test lets it end, or fail."""
 
-    def __init__(self, declared: ProjectQuery) -> None:
-        self.query = declared.compile()
+    def __init__(self, declared: ProjectQuery, query: Query[Any] | None = None) -> None:
+        self.query = query or declared.compile()
         self.job = self.query.job(None, declared.settings.options(self.query, declared.checkpoint))
         self.counts = RowCounts()
         self.reports: deque[Mapping[str, Any]] = deque()
@@ -92,17 +93,24 @@ class RecordedRun:
 
 
 class RecordedStarter:
-    """Starts recorded runs. `errors` are those of the next starts, by query."""
+    """Starts recorded runs. `errors` are those of the next starts, and `check_errors` of the next checks, by query."""
 
     def __init__(self) -> None:
         self.runs: dict[str, list[RecordedRun]] = {}
         self.errors: dict[str, list[BaseException]] = {}
+        self.check_errors: dict[str, list[BaseException]] = {}
         self.alive = True
 
-    def start(self, declared: ProjectQuery) -> StartedQuery:
+    def check(self, declared: ProjectQuery) -> Query[Any]:
+        query = declared.compile()
+        if errors := self.check_errors.get(declared.name):
+            raise errors.pop(0)
+        return query
+
+    def start(self, declared: ProjectQuery, query: Query[Any] | None = None) -> StartedQuery:
         if errors := self.errors.get(declared.name):
             raise errors.pop(0)
-        run = RecordedRun(declared)
+        run = RecordedRun(declared, query)
         self.runs.setdefault(declared.name, []).append(run)
         return StartedQuery(run.query, run, ("a note",))
 
@@ -178,6 +186,14 @@ def write_answers(folder: Path, batch: int, rows: list[tuple[int, Any]], task: i
     path = folder / f"part-{run}-{batch:09}-{task:05}.snappy.parquet"
     ticks = pa.array([tick_end(tick) for tick, _ in rows], pa.timestamp("us", "UTC"))
     pq.write_table(pa.table({"tick": ticks, "x": [x for _, x in rows]}), path, use_deprecated_int96_timestamps=True)
+    return path
+
+
+def write_table(folder: Path, batch: int, rows: list[dict[str, Any]], run: str = RUN) -> Path:
+    """Write a Parquet file whose rows have any columns, and in the column tick the number of a tick."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"part-{run}-{batch:09}-00000.snappy.parquet"
+    pq.write_table(pa.Table.from_pylist([{**row, "tick": tick_end(row["tick"])} for row in rows]), path)
     return path
 
 

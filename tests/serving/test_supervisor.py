@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from transom.errors import (
     Unavailable,
 )
 from transom.project.project import ProjectQuery
+from transom.query import Query
 from transom.serving.starting import StartedQuery
 from transom.serving.supervisor import Supervisor
 from transom.serving.watch import ProjectWatch
@@ -153,7 +155,7 @@ def test_a_query_that_comes_back_while_it_stops_runs_again(served: Served) -> No
     member.remove()
     member.step(served.now)
     assert member.status.value == "stopping"
-    member.change(member.declared, "another digest")
+    member.declare(member.declared, "another digest")
     served.steps(4)
     assert (served.statuses()["a"], len(served.starter.runs["a"])) == ("running", 2)
 
@@ -190,10 +192,10 @@ def test_a_start_that_has_not_begun_is_cancelled(tmp_path: Path) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     class SlowStarter(RecordedStarter):
-        def start(self, declared: ProjectQuery) -> StartedQuery:
+        def start(self, declared: ProjectQuery, query: Query[Any] | None = None) -> StartedQuery:
             begun.set()
             go_on.wait(10)
-            return super().start(declared)
+            return super().start(declared, query)
 
     starter = SlowStarter()
     watch = ProjectWatch(write_project(tmp_path, {"a": A, "b": B}))

@@ -348,8 +348,7 @@ class RelationUnion(Windows):
 class RelationExcept(Windows):
     """The tuples of one relation without the tuples of another relation.
 
-    Meaning  EXCEPT ALL subtracts the right bag of tuples from the left bag. EXCEPT first removes duplicates on the
-             left.
+    Meaning  EXCEPT ALL subtracts the right bag of tuples from the left bag. EXCEPT first removes left duplicates.
     Bounds   ticks and columns are the same as for RelationUnion. Two NULLs count as equal.
     Source   CQL (EXCEPT).
     State    the current tuples of both relations.
@@ -372,8 +371,7 @@ class RelationExcept(Windows):
 class RelationIntersect(Windows):
     """The tuples that two relations have in common.
 
-    Meaning  INTERSECT ALL returns a tuple as often as the side with fewer copies contains it. INTERSECT returns it
-             once.
+    Meaning  INTERSECT ALL returns a tuple as often as the side with fewer copies has it. INTERSECT returns it once.
     Bounds   ticks and columns are the same as for RelationUnion. Two NULLs count as equal.
     Source   CQL (INTERSECT).
     State    the current tuples of both relations.

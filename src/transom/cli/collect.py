@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from transom.cli.live.listening import CertificateOption, KeyOption, ProxyOption, TokenOption, read_listening
 from transom.cli.output import say
 from transom.errors import UsageError, install_hint
+
+if TYPE_CHECKING:
+    from transom.collector.status import CollectorStatus
+    from transom.serving.http.server import Listening
 
 ExtentNames = Annotated[
     list[str] | None, typer.Argument(metavar="[EXTENT]...", help="Extents; default: all that can be.")
@@ -19,25 +26,50 @@ SegmentLength = Annotated[str, typer.Option("--segment", help="How long to gathe
 CollectDuration = Annotated[
     str | None, typer.Option("--for", help="How long to collect; default: until it is stopped.")
 ]
+ListenOption = Annotated[
+    str | None,
+    typer.Option("--listen", metavar="HOST:PORT", help="Tell programs how it goes, at this address; port 0: any."),
+]
 
 
 def collect(
-    catalog: CatalogPath, extents: ExtentNames = None, segment: SegmentLength = "1 s", length: CollectDuration = None
+    catalog: CatalogPath,
+    extents: ExtentNames = None,
+    segment: SegmentLength = "1 s",
+    length: CollectDuration = None,
+    listen: ListenOption = None,
+    token_file: TokenOption = None,
+    tls_certificate: CertificateOption = None,
+    tls_key: KeyOption = None,
+    behind_proxy: ProxyOption = None,
 ) -> None:
-    """Acquire rows from sensors and brokers into logs that queries read."""
+    """Acquire rows from sensors and brokers into logs that queries read; with --listen, tell programs how it goes."""
     from transom.catalog.catalog import Catalog
 
     try:
         from transom.collector.run import collect as run
+        from transom.collector.status import CollectorStatus
     except ImportError as error:
         raise UsageError("collecting needs pyarrow", hint=install_hint("collect"), detail=str(error)) from error
-    result = run(
-        Catalog.load(catalog),
-        extents or [],
-        flush_seconds=parse_seconds(segment, "--segment"),
-        seconds=None if length is None else parse_seconds(length, "--for"),
-        notify=lambda text: say(text, err=True),
-    )
+    listening = None
+    if listen is not None:
+        hint = "or leave out --listen"
+        listening = read_listening(listen, token_file, tls_certificate, tls_key, behind_proxy, hint)
+    elif token_file or tls_certificate or tls_key or behind_proxy:
+        raise UsageError("without --listen, no program can ask", hint="add for example --listen 127.0.0.1:8471")
+    flush_seconds = parse_seconds(segment, "--segment")
+    seconds = None if length is None else parse_seconds(length, "--for")
+    declared = Catalog.load(catalog)
+    status = CollectorStatus()
+    with collector_server(status, listening):
+        result = run(
+            declared,
+            extents or [],
+            flush_seconds=flush_seconds,
+            seconds=seconds,
+            notify=lambda text: say(text, err=True),
+            status=status,
+        )
     for name, counts in result.counts.items():
         say(f"{name}: {describe_counts(counts)}", err=True)
         if name in result.totals:
@@ -47,6 +79,19 @@ def collect(
     if result.failed:
         say(f"error: nothing more could be written to the log of {', '.join(result.failed)}", err=True)
         raise SystemExit(1)
+
+
+@contextmanager
+def collector_server(status: CollectorStatus, listening: Listening | None) -> Iterator[str | None]:
+    """Tell a collector's status over HTTP in the block, unless `listening` is None; print and yield the address."""
+    if listening is None:
+        yield None
+        return
+    from transom.serving.http.collector_app import CollectorServer
+
+    with CollectorServer(status, listening) as server:
+        say(f"listening on {server.address}", err=True)
+        yield server.address
 
 
 def init(

@@ -29,6 +29,11 @@ class Health:
         self._problem: str | None = None
         self._notify = notify
 
+    @property
+    def problem(self) -> str | None:
+        """The problem of the extent as one line; None if there is none."""
+        return self._problem
+
     def fail(self, error: TransomError) -> None:
         """Record that the extent's log cannot be written; call `notify` unless this error was already reported."""
         self.failed = True

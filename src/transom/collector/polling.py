@@ -14,6 +14,7 @@ from transom.catalog.servers import Device
 from transom.catalog.tls import error_text, refused_certificate
 from transom.collector.clock import ClockWatch, now
 from transom.collector.health import RETRY, Health, wait_for_stop
+from transom.collector.status import DeviceStatus
 from transom.connectors.log.columns import LogRecord, LogRecordKind
 from transom.connectors.log.totals import count_entries
 from transom.connectors.log.writer import LogWriter
@@ -83,6 +84,9 @@ class Poller:
         self._failures = [0] * len(connections)
         self._skips_left = [0] * len(connections)
         self._refusals: dict[int, str] = {}
+        devices = (device for connection in connections for device in connection.devices)
+        self.devices = {device: DeviceStatus() for device in devices}
+        """What the acquisitions of each device have given."""
 
     def next_tick(self) -> int:
         """Return the next tick at which devices are polled: the first one after now and after the log's latest tick."""
@@ -150,11 +154,14 @@ class Poller:
             )
         results: dict[Device, Mapping[str, object] | Exception] = {}
         await asyncio.gather(*(self._read(index, results) for index in range(len(self.connections))))
-        devices = dict.fromkeys(device for connection in self.connections for device in connection.devices)
-        entries += [self._log_record(tick, device, results[device]) for device in sorted(devices, key=self._site_rank)]
-        entries.append(LogRecord(LogRecordKind.HEARTBEAT, tick, self.clock()))
-        due = len({device for connection in self.connections for device in connection.devices})
-        await asyncio.to_thread(self.log.append, entries, due + missed)
+        records = {
+            device: self._log_record(tick, device, results[device])
+            for device in sorted(self.devices, key=self._site_rank)
+        }
+        for device, record in records.items():
+            self.devices[device].take(record.reason, record.at)
+        entries += [*records.values(), LogRecord(LogRecordKind.HEARTBEAT, tick, self.clock())]
+        await asyncio.to_thread(self.log.append, entries, len(self.devices) + missed)
         self.counts.update(count_entries(entries))
 
     def _site_rank(self, device: Device) -> int:

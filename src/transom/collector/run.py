@@ -19,6 +19,7 @@ from transom.collector.sources import http_poll, modbus, opcua
 from transom.collector.sources.http_push import HttpReceiver
 from transom.collector.sources.mqtt import MqttSubscriber
 from transom.collector.sources.scan import Scanner
+from transom.collector.status import CollectorStatus
 from transom.connectors.log.totals import LogTotals
 from transom.connectors.log.writer import LogWriter, open_log
 from transom.connectors.payloads import MessageReader
@@ -54,12 +55,14 @@ def collect(
     flush_seconds: float,
     seconds: float | None = None,
     notify: Notify = print,
+    status: CollectorStatus | None = None,
 ) -> CollectionResult:
     """Collect rows into logs, written every `flush_seconds`, for `seconds` (None: no end) or until a signal.
 
-    All extents are collected if `names` is empty. `flush_seconds` is the seconds between two writes to a log.
+    All extents are collected if `names` is empty. `flush_seconds` is the seconds between two writes to a log. Other
+    threads can read from `status` how the collector gets on.
     """
-    return asyncio.run(_collect(catalog, select_extents(catalog, names), flush_seconds, seconds, notify))
+    return asyncio.run(_collect(catalog, select_extents(catalog, names), flush_seconds, seconds, notify, status))
 
 
 class CollectionResult(NamedTuple):
@@ -71,12 +74,18 @@ class CollectionResult(NamedTuple):
 
 
 async def _collect(
-    catalog: Catalog, extents: Sequence[Extent], flush_seconds: float, seconds: float | None, notify: Notify
+    catalog: Catalog,
+    extents: Sequence[Extent],
+    flush_seconds: float,
+    seconds: float | None,
+    notify: Notify,
+    status: CollectorStatus | None = None,
 ) -> CollectionResult:
     """Collect rows of extents until `seconds` have passed or a signal arrives; return counts and failures.
 
-    Pushed rows are written to the log every `flush_seconds` seconds.
+    Pushed rows are written to the log every `flush_seconds` seconds. `status` is kept up to date.
     """
+    status = status or CollectorStatus()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -85,6 +94,8 @@ async def _collect(
     if seconds is not None:
         loop.call_later(seconds, stop.set)
     health_of = {extent.name: Health(extent.name, notify) for extent in extents}
+    status.begin(health_of)
+    notes = asyncio.create_task(_note_running(status, stop))
     receivers = sum(isinstance(extent.source, HttpPush) for extent in extents)
     continued: list[str] = []
     with contextlib.ExitStack() as open_logs:
@@ -100,6 +111,10 @@ async def _collect(
                 log.close()
                 raise
             open_logs.callback(log.close)
+            extent_status = status.extents[extent.name]
+            extent_status.counts = _counts(service)
+            extent_status.devices = service.devices if isinstance(service, Poller) else {}
+            extent_status.log = log
             if log.totals.read:
                 continued.append(extent.name)
             return service
@@ -130,6 +145,7 @@ async def _collect(
                     raise  # no extent is left to serve
                 health_of[extent.name].fail(error)
         await _start_services(list(services.values()), notify)
+        status.is_ready = True
         tasks = [
             asyncio.create_task(_serve(service, flush_seconds, stop, health_of[name]))
             for name, service in services.items()
@@ -139,6 +155,7 @@ async def _collect(
         stop.set()
         if running:
             await asyncio.wait(running)
+        await notes
         for task in tasks:
             task.result()
         for health in health_of.values():
@@ -176,6 +193,14 @@ def _create_service(
         case _:
             assert_never(source)
     return Poller(extent, log, calendar, connections, source.deadline / 1e6)
+
+
+async def _note_running(status: CollectorStatus, stop: asyncio.Event) -> None:
+    """Note in `status` once a second that the event loop runs, until `stop` is set; then the collector is not ready."""
+    status.note_running()
+    while not await wait_for_stop(stop, 1):
+        status.note_running()
+    status.is_ready = False
 
 
 async def _start_services(services: Sequence[ExtentService], notify: Notify) -> None:

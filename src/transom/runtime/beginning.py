@@ -17,6 +17,7 @@ from transom.errors import CheckpointError, TransomError, UsageError
 from transom.runtime.checkpoint.fingerprint import check_fingerprint, fingerprint
 from transom.runtime.checkpoint.handover import (
     Handover,
+    check_rebuild,
     finish_rebuild,
     read_handover,
     rebuild,
@@ -27,7 +28,7 @@ from transom.runtime.checkpoint.lock import CheckpointLock
 from transom.runtime.checkpoint.remembered import PLAN_FILE
 from transom.runtime.job import Job, Plannable
 from transom.runtime.options import RunOptions
-from transom.runtime.start import start_query
+from transom.runtime.start import check_job, start_query
 from transom.runtime.topics import source_topics, warn_of_deleted_history
 from transom.runtime.upgrade.takeover import begin_takeover
 
@@ -109,6 +110,25 @@ def start_at(
         warn_of_deleted_history(source_topics(job.sources, user_frames or {}))
     before_start(job)
     return start_query(job, spark, user_frames)
+
+
+def check_start(query: Reaching, spark: SparkSession, options: RunOptions, beginning: Beginning) -> None:
+    """Raise the error with which `start_at` would refuse a query; the checkpoint and the sink may be in use meanwhile.
+
+    Nothing is changed. Not checked are what only the start itself can see, such as a sink that another run has taken,
+    and `beginning.after`, because reading that checkpoint begins the takeover.
+    """
+    options = resolve(query, spark, options, replace(beginning, after=None))
+    refuse_handed_over(options.folder)
+    job = query.job(spark, options)
+    change = find_change(job, {})
+    if change is not None:
+        if beginning.on_change != "rebuild":
+            raise change
+        ticks = check_beginning(query, REBUILD, index=options.index, handover=True)
+        options = _from(options, ticks, check_rebuild(spark, options.folder, query.catalog.calendar))
+        job = query.job(spark, options)
+    check_job(job, spark)
 
 
 def resolve(

@@ -55,17 +55,7 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
     `user_frames` are the caller's DataFrames by source.
     """
     sink, options, user_frames = Sink.read(job.options.sink), job.options, user_frames or {}
-    if not any(source.runs_live for source in job.sources):
-        raise UsageError("nothing streams in this query", hint="replay it: its answer never changes")
-    if not job.bound.bounded and not options.allow_unbounded:
-        raise UsageError(
-            f"the query must remember rows without a bound: {job.bound.formula}",
-            hint="; ".join((*job.bound.hints, "or allow it with --allow-unbounded (allow_unbounded=True)")),
-        )
-    if options.until is None:
-        _check_backlog(job)
-    elif options.once:
-        _check_single_batch([source for source in job.sources if source.name not in user_frames])
+    _check_settings(job, user_frames)
     counts = RowCounts()
     nodes: list[PhysicalNode] = []
     frame = dataframe(job, spark, user_frames, live=True, metrics=counts, lowered_nodes=nodes)
@@ -112,6 +102,31 @@ def start_query(job: Job, spark: SparkSession, user_frames: Mapping[str, DataFra
         lock.release()
         raise
     return Running(stream, job, resumed, checkpoint, gate, lock, accounts, counts, code_generation, dead_letters)
+
+
+def check_job(job: Job, spark: SparkSession) -> None:
+    """Raise the error with which `start_query` would refuse a planned query before it takes the checkpoint's lock.
+
+    Nothing is changed, so another run may use the checkpoint and the sink meanwhile.
+    """
+    _check_settings(job, {})
+    check_columns(Sink.read(job.options.sink), dataframe(job, spark, live=True).columns)
+
+
+def _check_settings(job: Job, user_frames: Mapping[str, DataFrame]) -> None:
+    """Raise UsageError for a query that does not stream, or whose state, backlog or single micro-batch is refused."""
+    options = job.options
+    if not any(source.runs_live for source in job.sources):
+        raise UsageError("nothing streams in this query", hint="replay it: its answer never changes")
+    if not job.bound.bounded and not options.allow_unbounded:
+        raise UsageError(
+            f"the query must remember rows without a bound: {job.bound.formula}",
+            hint="; ".join((*job.bound.hints, "or allow it with --allow-unbounded (allow_unbounded=True)")),
+        )
+    if options.until is None:
+        _check_backlog(job)
+    elif options.once:
+        _check_single_batch([source for source in job.sources if source.name not in user_frames])
 
 
 def shown_times(frame: DataFrame, calendar: Calendar) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -19,6 +20,8 @@ LARGEST_FILE = 64 << 20
 """Bytes of a file of answers; a larger one is not read into memory."""
 MOST_FILES = 1000
 """Files that one request reads."""
+MOST_BYTES = 256 << 20
+"""Bytes of files that a request for the newest answer of each key reads."""
 _FILE = re.compile(r"part-([0-9a-f]{12})-(\d{9,})-[^/]*\.(parquet|json)\Z")
 _OLD_METADATA = "_spark_metadata"
 
@@ -102,8 +105,9 @@ class AnswerFolder:
                 )
             match = _FILE.match(entry.name)
             if match and match[3] == self._ending:
-                batches.setdefault(match[1], []).append((int(match[2]), Path(entry.path)))
-                newest[match[1]] = max(newest.get(match[1], 0), entry.stat().st_mtime_ns)
+                with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                    newest[match[1]] = max(newest.get(match[1], 0), entry.stat().st_mtime_ns)
+                    batches.setdefault(match[1], []).append((int(match[2]), Path(entry.path)))
         runs = sorted(batches, key=lambda run: (newest[run], run))
         files = [
             AnswerFile(path, (number, batch, path.name))
@@ -143,16 +147,49 @@ class AnswerFolder:
         return sum(_count_rows(file.path) for file in files)
 
 
+def newest_files(files: list[AnswerFile]) -> list[AnswerFile]:
+    """Return the newest files, in their order, whose number and bytes one request may read; at least one."""
+    chosen: list[AnswerFile] = []
+    size = 0
+    for file in reversed(files[-MOST_FILES:]):
+        size += _size(file.path)
+        if chosen and size > MOST_BYTES:
+            break
+        chosen.append(file)
+    return chosen[::-1]
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file; 0 if it was removed meanwhile, which `read_file` tells."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def read_file(path: Path) -> tuple[list[Row], Any]:
-    """Read the rows of one file, and for Parquet its Arrow schema; raise DataError if it is too large."""
-    size = path.stat().st_size
-    if size > LARGEST_FILE:
-        raise DataError(f"{path.name} has {size:,} bytes, too many to read at once", hint=f"read {path.parent} itself")
-    if path.suffix == ".parquet":
-        table = _read_parquet(path)
-        return table.to_pylist(), table.schema
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines], None
+    """Read the rows of one file, and for Parquet its Arrow schema; raise DataError if it is too large.
+
+    UsageError says that it is damaged, or was removed meanwhile.
+    """
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            hint = f"read {path.parent} itself"
+            raise DataError(f"{path.name} has {size:,} bytes, too many to read at once", hint=hint)
+        if path.suffix == ".parquet":
+            table = _read_parquet(path)
+            return table.to_pylist(), table.schema
+        with path.open(encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        if not all(isinstance(row, dict) for row in rows):
+            raise ValueError("a line is no JSON object")
+        return rows, None
+    except FileNotFoundError:
+        raise UsageError(f"{path.name} was removed while it was read", hint="ask again") from None
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UsageError(f"cannot read {path.name}", detail=detail, hint=f"look at {path.parent}") from error
 
 
 def _read_parquet(path: Path) -> Any:
@@ -184,5 +221,5 @@ def tick_end(row: Mapping[str, Any]) -> datetime:
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     if not isinstance(value, datetime):
-        raise UsageError("the answers have no column tick", hint="leave out since")
+        raise UsageError("the answers have no column tick", hint="leave out since and newest")
     return value

@@ -7,7 +7,11 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
+from itertools import islice
 from typing import Any
+
+from transom.serving.json_text import frame
 
 KEPT_EVENTS = 1000
 """The number of events that a slow reader may lag behind before it misses some."""
@@ -21,6 +25,11 @@ class Event:
     kind: str
     query: str | None
     fields: Mapping[str, Any]
+
+    @cached_property
+    def frame(self) -> bytes:
+        """The event as a server-sent event, which is the same for all readers."""
+        return frame(self.kind, {"query": self.query, **self.fields}, self.number)
 
 
 class Events:
@@ -46,12 +55,16 @@ class Events:
             self._events.append(event)
         return event
 
-    def since(self, number: int) -> tuple[int, list[Event]]:
-        """Return how many of the events after `number` are dropped already, and the others in order.
+    def since(self, number: int, most: int = KEPT_EVENTS) -> tuple[int, list[Event]]:
+        """Return how many of the events after `number` are dropped already, and at most `most` others in order.
 
         A number that is larger than the last one comes from an earlier process; it counts as 0.
         """
         with self._lock:
             number = number if number <= self._last else 0
-            kept = [event for event in self._events if event.number > number]
-            return self._last - number - len(kept), kept
+            if number == self._last:
+                return 0, []
+            first = self._events[0].number if self._events else self._last + 1
+            missed = max(first - number - 1, 0)
+            skipped = max(number + 1 - first, 0)
+            return missed, list(islice(self._events, skipped, skipped + most))

@@ -74,8 +74,12 @@ class StartedQuery:
 class Starter(Protocol):
     """Starts queries; it may be called from several threads."""
 
-    def start(self, declared: ProjectQuery) -> StartedQuery:
-        """Compile a query and start it; raise the TransomError or Spark's error that prevents it."""
+    def check(self, declared: ProjectQuery) -> Query[Any]:
+        """Compile a query; raise the error with which its start would be refused. A run of it may go on meanwhile."""
+        ...
+
+    def start(self, declared: ProjectQuery, query: Query[Any] | None = None) -> StartedQuery:
+        """Start a query as it was compiled (None: compile it first); raise the error that prevents it."""
         ...
 
     def is_alive(self) -> bool:
@@ -87,7 +91,7 @@ class SparkStarter:
     """Starts the queries of a project in one Spark session, one after the other, each in its own scheduler pool.
 
     A start changes settings of the session for a moment, and collects Python's warnings. Both are shared by all
-    threads, so only one query starts at a time.
+    threads, so only one query is started or checked at a time.
     """
 
     def __init__(self, spark: Any) -> None:
@@ -95,13 +99,24 @@ class SparkStarter:
         self._spark = spark
         self._starting = threading.Lock()
 
-    def start(self, declared: ProjectQuery) -> StartedQuery:
-        """Compile a query against its catalog, and start it where its checkpoint says."""
+    def check(self, declared: ProjectQuery) -> Query[Any]:
+        """Compile a query against its catalog; raise the error with which its checkpoint, plan or sink refuses it."""
+        from transom.runtime.beginning import check_start
+
+        with self._starting, warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunWarning)  # the start warns
+            query = declared.compile()
+            options = declared.settings.options(query, declared.checkpoint)
+            check_start(query, self._spark, options, declared.settings.beginning(query, declared.checkpoint))
+        return query
+
+    def start(self, declared: ProjectQuery, query: Query[Any] | None = None) -> StartedQuery:
+        """Start a compiled query, or compile it against its catalog first; it begins where its checkpoint says."""
         from transom.runtime.beginning import start_at
 
         with self._starting, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RunWarning)
-            query = declared.compile()
+            query = query or declared.compile()
             options = declared.settings.options(query, declared.checkpoint)
             beginning = declared.settings.beginning(query, declared.checkpoint)
             self._set_pool(declared.name)

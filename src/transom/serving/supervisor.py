@@ -116,7 +116,7 @@ class Supervisor:
         digests = self.watch.current.digests
         for name, declared in project.queries.items():
             if name in self.members:
-                self.members[name].change(declared, digests[name])
+                self.members[name].declare(declared, digests[name])
             else:
                 self.members[name] = Member(
                     declared, digests[name], project.limits, self._starter, self._starts, self._stops, self._notify

@@ -8,6 +8,7 @@ from transom.catalog.servers import Kafka
 from transom.errors import TransomError
 from transom.runtime.heartbeats import watermark_delay_ms
 from transom.runtime.sinks.sink import Sink
+from transom.serving.change import Change
 from transom.serving.member import Member
 from transom.serving.starting import StartedQuery
 from transom.serving.supervisor import Supervisor
@@ -33,6 +34,16 @@ def summary(member: Member) -> dict[str, Any]:
         "lag_seconds": None if progress is None else progress.lag(),
         **_figures(member),
         "error": None if error is None else error.render(),
+        "change": None if member.change is None else change_view(member.change),
+    }
+
+
+def change_view(change: Change) -> dict[str, Any]:
+    """Return what becomes of changed files while the run goes on: whether they are refused, since when, and why."""
+    return {
+        "status": "refused" if change.is_refused else "checking",
+        "since": change.since.isoformat(timespec="seconds"),
+        "error": None if change.error is None else change.error.render(),
     }
 
 

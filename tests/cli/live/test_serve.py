@@ -16,6 +16,7 @@ import httpx
 from tests.cli.test_app import transom
 from tests.serving.recorded import RecordedStarter, write_project
 from transom.cli.live import serve
+from transom.cli.live.listening import read_listening
 from transom.cli.output import set_verbosity, use_json_lines
 from transom.cli.signals import StopRequest
 from transom.errors import EngineError
@@ -98,6 +99,26 @@ def test_a_signal_stops_all_queries(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert any(line.startswith("wrong: refused: ") and "wrong.cql:1:8" in line for line in lines)
 
 
+def test_changed_files_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    set_verbosity()
+    with ThreadPoolExecutor() as executor:
+        supervisor, _ = supervisor_of(tmp_path, executor)
+        seen = ""
+        until = ["road: running", "the old query goes on", "again those that run", "take over"]
+        for text, phrase in zip([ROAD, "SELECT y FROM road [NOW]", ROAD, ROAD.replace("site", "temp")], until):
+            (tmp_path / "road.cql").write_text(text)
+            while phrase not in seen:
+                supervisor.step()
+                seen += capsys.readouterr().err
+    lines = [line for line in seen.splitlines() if line.startswith("road: its ")]
+    assert lines == [
+        "road: its changed files are refused, and the old query goes on: "
+        f"{tmp_path}/road.cql:1:8: no attribute is called y",
+        "road: its files are again those that run",
+        "road: its changed files take over",
+    ]
+
+
 def test_the_end_of_spark_ends_the_command(tmp_path: Path) -> None:
     with ThreadPoolExecutor() as executor:
         supervisor, starter = supervisor_of(tmp_path, executor)
@@ -138,7 +159,7 @@ def test_the_address_of_the_server(tmp_path: Path) -> None:
     token.write_text(f"{TOKEN}\n")
     with ThreadPoolExecutor() as executor:
         supervisor, _ = supervisor_of(tmp_path, executor)
-        listening = serve.read_listening("127.0.0.1:0", token, None, None, None)
+        listening = read_listening("127.0.0.1:0", token, None, None, None, "")
         with serve.http_server(supervisor, listening) as address:
             assert address is not None
             assert address.startswith("http://127.0.0.1:")

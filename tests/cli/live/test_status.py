@@ -113,6 +113,27 @@ def test_a_query_that_waits_after_a_failure(served: Served) -> None:
     assert "road: the broker is away" in again.stdout, "the error is shown until a micro-batch succeeds"
 
 
+def test_changed_files_while_the_old_query_runs(served: Served) -> None:
+    served.steps()
+    (served.folder / "road.cql").write_text("SELECT y FROM road [NOW]")
+    served.starter.check_errors["topic"] = [Unavailable("the registry is away")]
+    (served.folder / "topic.cql").write_text(TOPIC.replace("AVG", "MAX"))
+    served.steps()
+    with listening(served):
+        refused = status(served)
+        (served.folder / "road.cql").write_text(ROAD)
+        (served.folder / "topic.cql").write_text(TOPIC)
+        served.steps()
+        withdrawn = status(served)
+    assert (refused.returncode, [table(refused)[name]["status"] for name in ("road", "topic")]) == (1, ["running"] * 2)
+    assert refused.stdout.splitlines()[-2:] == [
+        f"road: its changed files are refused, and the old query goes on: {served.folder}/road.cql:1:8: "
+        "no attribute is called y",
+        "topic: its changed files are being checked: the registry is away",
+    ]
+    assert (withdrawn.returncode, "changed files" in withdrawn.stdout) == (0, False)
+
+
 def test_queries_that_start_or_stop(served: Served) -> None:
     with listening(served) as address:
         result = status(served)

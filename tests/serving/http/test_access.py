@@ -23,7 +23,8 @@ from transom.errors import Unavailable, UsageError
 from transom.serving.address import is_loopback_name
 from transom.serving.http import server as servers
 from transom.serving.http.access import Rates
-from transom.serving.http.server import Listening, ProjectServer
+from transom.serving.http.app import ProjectServer
+from transom.serving.http.server import Listening
 
 ROAD = "RSTREAM(SELECT site FROM road [NOW])"
 TOKEN = "0123456789abcdef"

@@ -19,9 +19,10 @@ from tests.serving.http.certificate import make_certificate
 from tests.serving.recorded import Served, write_project
 from transom.errors import TransomError, Unavailable, UsageError
 from transom.serving.http import client as clients
+from transom.serving.http.app import ProjectServer
 from transom.serving.http.client import ProjectClient
 from transom.serving.http.reading import read_served
-from transom.serving.http.server import Listening, ProjectServer
+from transom.serving.http.server import Listening
 
 ROAD = "RSTREAM(SELECT site FROM road [NOW])"
 TOKEN = "0123456789abcdef"

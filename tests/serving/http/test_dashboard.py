@@ -1,4 +1,4 @@
-"""The dashboard for Grafana: its PromQL names only metrics, labels and values that a served project exposes."""
+"""The dashboards for Grafana: their PromQL names only metrics, labels and values that `serve` or `collect` expose."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ pytest.importorskip("uvicorn")
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.serving.http.collected import collected
 from tests.serving.recorded import Served, write_project
 from transom.model.balance import Balance
-from transom.serving.http.server import Listening, ProjectServer
+from transom.serving.http.app import ProjectServer
+from transom.serving.http.collector_app import CollectorServer
+from transom.serving.http.server import Listening
 
-DASHBOARD = Path(__file__).parents[3] / "examples" / "serve" / "grafana.json"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "serve"
+PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
 TOPIC = "SELECT AVG(x) FROM topic [RANGE 10 SECONDS SLIDE 5 SECONDS]"
 
 FUNCTIONS = {"increase", "rate", "sum"}
 SCRAPED = {"instance", "job"}
 """Labels that Prometheus itself adds to each sample of a server that it scrapes."""
-VARIABLES = {"$__rate_interval", "$instance", "$query"}
+VARIABLES = {"$__rate_interval", "$instance", "$query", "$extent"}
 
 Exposed = dict[str, dict[str, set[str]]]
 """The values of each label, by the name of a sample."""
@@ -92,17 +96,41 @@ def check_values(label: str, text: str, values: set[str]) -> None:
     assert set(text.split("|")) <= values, f"{label} is never one of {text}"
 
 
-@pytest.fixture(scope="module")
-def exposed_families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exposed]:
-    """The metrics of a project that runs, as the parser of Prometheus' own client reads them, by family."""
+def text_of_project(folder: Path) -> str:
+    """The metrics of a project that runs."""
     queries = {"road": "RSTREAM(SELECT site FROM road [NOW])", "topic": TOPIC, "broken": "SELECT y FROM road [NOW]"}
-    served = Served(write_project(tmp_path_factory.mktemp("project"), queries))
+    served = Served(write_project(folder, queries))
     served.steps()
     served.run("topic").batch(0, topic=Balance(10, 6, 2, {"not JSON": 1}, 1))
     served.run("road").batch(0, road=Balance(1, 1))
     served.steps()
     with ProjectServer(served.supervisor, Listening()) as server:
-        text = httpx.get(f"{server.address}/metrics", trust_env=False).text
+        return httpx.get(f"{server.address}/metrics", trust_env=False).text
+
+
+def text_of_collector(folder: Path) -> str:
+    """The metrics of a collector."""
+    with CollectorServer(collected(folder).status, Listening()) as server:
+        return httpx.get(f"{server.address}/metrics", trust_env=False).text
+
+
+KINDS = {"grafana.json": text_of_project, "grafana-collector.json": text_of_collector}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """The name of a dashboard's file."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def exposed_families(kind: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exposed]:
+    """The metrics that a dashboard is for, as the parser of Prometheus' own client reads them, by family."""
+    return families_of(KINDS[kind](tmp_path_factory.mktemp("exposed")))
+
+
+def families_of(text: str) -> dict[str, Exposed]:
+    """The samples of each family, and the values of their labels."""
     families: dict[str, Exposed] = {}
     for family in text_string_to_metric_families(text):
         samples: Exposed = families.setdefault(family.name, {})
@@ -119,9 +147,26 @@ def exposed(exposed_families: dict[str, Exposed]) -> Exposed:
 
 
 @pytest.fixture(scope="module")
-def dashboard() -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(DASHBOARD.read_text("utf-8"))
+def exposed_by_project(tmp_path_factory: pytest.TempPathFactory) -> Exposed:
+    families = families_of(text_of_project(tmp_path_factory.mktemp("project")))
+    return {name: labels for samples in families.values() for name, labels in samples.items()}
+
+
+@pytest.fixture(scope="module")
+def dashboard(kind: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((EXAMPLES / kind).read_text("utf-8"))
     return read
+
+
+def test_the_page_lists_all_metrics_with_their_labels(exposed: Exposed) -> None:
+    rows = re.findall(r"^\| (`transom_.+?) \| (.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    listed = {
+        name: set(re.findall(r"`(\w+)`", labels)) for names, labels in rows for name in re.findall(r"`(\w+)`", names)
+    }
+    prefixes = {name.split("_")[1] for name in exposed}
+    assert {name: set(labels) for name, labels in exposed.items() if not name.endswith("_created")} == {
+        name: labels for name, labels in listed.items() if name.split("_")[1] in prefixes
+    }
 
 
 def targets_of(dashboard: dict[str, Any]) -> list[dict[str, str]]:
@@ -137,7 +182,7 @@ def test_the_dashboard_shows_what_is_exposed_and_nothing_else(
         for label in re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]):
             assert all(label in exposed[metric] or label in SCRAPED for metric in metrics), target
         shown |= metrics
-    assert len(exposed_families) >= 13
+    assert len(exposed_families) >= 11
     for family, samples in exposed_families.items():
         assert samples, f"{family} has no sample in this project"
         assert shown & set(samples), f"{family} is not on the dashboard"
@@ -152,7 +197,10 @@ def test_counters_are_shown_as_rates(dashboard: dict[str, Any]) -> None:
 
 def test_variables_list_what_is_exposed(dashboard: dict[str, Any], exposed: Exposed) -> None:
     variables = {variable["name"]: variable for variable in dashboard["templating"]["list"]}
-    assert {f"${name}" for name in variables} | {"$__rate_interval"} == {"$datasource", *VARIABLES}
+    own = {"$query"} if "query" in variables else {"$extent"}
+    assert {f"${name}" for name in variables} == {"$datasource", "$instance", *own}
+    used = {found for target in targets_of(dashboard) for found in re.findall(r'"(\$\w+)"', target["expr"])}
+    assert used == {"$instance", *own}
     assert variables.pop("datasource")["query"] == "prometheus"
     for name, variable in variables.items():
         found = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]["query"])
@@ -175,7 +223,7 @@ def test_the_panels_are_complete_and_do_not_overlap(dashboard: dict[str, Any]) -
             sources = [panel["datasource"], *(target["datasource"] for target in panel["targets"])]
             assert all(source == {"type": "prometheus", "uid": "${datasource}"} for source in sources)
     ids = [panel["id"] for panel in dashboard["panels"]]
-    assert len(ids) == len(set(ids)) > 15
+    assert len(ids) == len(set(ids)) >= 15
 
 
 @pytest.mark.parametrize(
@@ -196,12 +244,12 @@ def test_the_panels_are_complete_and_do_not_overlap(dashboard: dict[str, Any]) -
         "1",
     ],
 )
-def test_a_wrong_expression_is_noticed(expression: str, exposed: Exposed) -> None:
+def test_a_wrong_expression_is_noticed(expression: str, exposed_by_project: Exposed) -> None:
     with pytest.raises(AssertionError):
-        metrics_of(expression, exposed)
+        metrics_of(expression, exposed_by_project)
 
 
-def test_a_right_expression_is_read(exposed: Exposed) -> None:
+def test_a_right_expression_is_read(exposed_by_project: Exposed) -> None:
     assert metrics_of(
-        'sum by (query, job) (rate(transom_source_rows_total{outcome=~"late|used"}[5m])) > 0', exposed
+        'sum by (query, job) (rate(transom_source_rows_total{outcome=~"late|used"}[5m])) > 0', exposed_by_project
     ) == {"transom_source_rows_total"}

@@ -18,13 +18,23 @@ import httpx
 import pyarrow as pa
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.serving.recorded import Served, SteppingThread, tick_end, write_answers, write_lines, write_project
+from tests.serving.recorded import (
+    Served,
+    SteppingThread,
+    tick_end,
+    write_answers,
+    write_lines,
+    write_project,
+    write_table,
+)
 from transom.errors import Unavailable
 from transom.model.balance import Balance
-from transom.serving.http.server import Listening, ProjectServer
+from transom.serving.http.app import ProjectServer
+from transom.serving.http.server import Listening
 
 ROAD = "RSTREAM(SELECT site FROM road [NOW])"
 TOPIC = "SELECT AVG(x) FROM topic [RANGE 10 SECONDS SLIDE 5 SECONDS]"
+ARROW = "application/vnd.apache.arrow.stream"
 SINKS = {"console": "console", "server": "kafka://host:9092/secret", "away": "parquet:s3a://bucket/x"}
 
 
@@ -101,6 +111,25 @@ def test_a_query_that_never_ran(client: httpx.Client) -> None:
     assert "broken.cql:1:8" in view["error"]
 
 
+def test_changed_files_that_are_refused(served: Served, client: httpx.Client) -> None:
+    """The old run goes on, with its text and its answers; the error of the change is beside it."""
+    write_answers(served.folder / "answers/road", 0, [(0, 1)])
+    (served.folder / "road.cql").write_text("SELECT y FROM road [NOW]")
+    text = (served.folder / "transom.toml").read_text()
+    (served.folder / "transom.toml").write_text(text.replace("answers/road", "elsewhere"))
+    served.steps()
+    view = client.get("/queries/road").json()
+    assert (view["status"], view["text"], view["error"]) == ("running", ROAD, None)
+    assert view["change"]["status"] == "refused"
+    assert "road.cql:1:8: no attribute is called y" in view["change"]["error"]
+    assert datetime.fromisoformat(view["change"]["since"]) >= datetime.fromisoformat(view["since"])
+    assert [row["x"] for row in client.get("/queries/road/answers").json()["rows"]] == [1]
+    listed = {query["name"]: query["change"] for query in client.get("/queries").json()["queries"]}
+    assert listed == {"road": view["change"], "topic": None, "broken": None}
+    read = samples(client)
+    assert [read["transom_query_change_refused", (name,)] for name in ("road", "topic", "broken")] == [1, 0, 0]
+
+
 def test_newest_answers(served: Served, client: httpx.Client) -> None:
     assert client.get("/queries/road/answers").json() == {"columns": [], "rows": [], "more": False}
     for batch in range(3):
@@ -115,6 +144,50 @@ def test_newest_answers(served: Served, client: httpx.Client) -> None:
     for since in ("2", "2 s", "2026-01-01T00:00:02Z"):
         rows = client.get("/queries/road/answers", params={"since": since}).json()["rows"]
         assert [row["x"] for row in rows] == [2.0, "NaN"]
+
+
+def test_newest_answer_of_each_key(served: Served, client: httpx.Client) -> None:
+    path, folder = "/queries/road/answers", served.folder / "answers/road"
+    for batch in range(3):
+        write_table(folder, batch, [{"tick": batch, "site": site} for site in range(3 - batch)])
+    newest = client.get(path, params={"newest": "site"})
+    assert (newest.status_code, newest.headers["transom-more"]) == (200, "false")
+    assert [(row["site"], row["tick"]) for row in newest.json()["rows"]] == [
+        (2, tick_end(0).isoformat()),
+        (1, tick_end(1).isoformat()),
+        (0, tick_end(2).isoformat()),
+    ]
+    limited = client.get(path, params={"newest": "site", "limit": 2, "format": "csv"})
+    assert (limited.text, limited.headers["transom-more"]) == (
+        f"tick,site\n{tick_end(1).isoformat()},1\n{tick_end(2).isoformat()},0\n",
+        "true",
+    )
+    arrow = client.get(path, params={"newest": "site,tick", "since": "1"}, headers={"accept": ARROW})
+    read = pa.ipc.open_stream(io.BytesIO(arrow.content)).read_all().to_pylist()
+    assert read == [{"site": site, "tick": tick_end(tick)} for tick, site in [(1, 0), (1, 1), (2, 0)]]
+
+
+@pytest.mark.parametrize(
+    ("query", "newest", "status", "message", "hint"),
+    [
+        ("road", "sight", 400, "no column of the answers is called sight", "did you mean site?"),
+        ("changes", "site", 400, "newest is not for answers that are changes", "write the query with RSTREAM"),
+        ("broken", "site", 409, "the query has never run", "leave out newest"),
+    ],
+)
+def test_columns_whose_newest_answers_are_refused(
+    tmp_path: Path, query: str, newest: str, status: int, message: str, hint: str
+) -> None:
+    texts = {"road": ROAD, "changes": ROAD.replace("RSTREAM", "ISTREAM"), "broken": "SELECT y FROM road [NOW]"}
+    served = Served(write_project(tmp_path, texts))
+    served.steps()
+    with ProjectServer(served.supervisor, Listening()) as server:
+        path = f"{server.address}/queries/{query}/answers"
+        refused = httpx.get(path, params={"newest": newest}, trust_env=False)
+        events = httpx.get(path, params={"newest": newest, "format": "events"}, trust_env=False)
+    assert (refused.status_code, events.status_code) == (status, 400)
+    assert message in refused.json()["error"]
+    assert hint in refused.json()["hint"]
 
 
 def test_answers_as_csv_and_arrow(served: Served, client: httpx.Client) -> None:

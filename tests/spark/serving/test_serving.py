@@ -27,7 +27,8 @@ from transom.model.rdf.formats import rows as rdf_rows
 from transom.project.project import read_project
 from transom.runtime.results.rdf import rdf_answer_from_rows
 from transom.serving.answers import AnswerFolder
-from transom.serving.http.server import Listening, ProjectServer
+from transom.serving.http.app import ProjectServer
+from transom.serving.http.server import Listening
 from transom.serving.starting import SparkStarter
 from transom.serving.supervisor import Supervisor
 from transom.serving.watch import ProjectWatch
@@ -171,6 +172,38 @@ def test_queries_fail_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
         balance = view["sources"]["road"]
         assert (balance["used"], balance["late"], balance["outside"], balance["rejected"]) == (20, 0, 1, {})
         assert 0 <= view["state"]["rows"] <= view["state"]["bound_rows"]
+
+
+def test_a_change_that_the_checkpoint_refuses_keeps_the_run(spark: SparkSession, tmp_path: Path) -> None:
+    """The checkpoint is that of the old query, which goes on and answers new rows; other spaces need no new one."""
+    folder = new_project(tmp_path / "plant", "counts.sneeql")
+    text = TEXTS["counts.sneeql"]
+    changes = {
+        text.replace("SUM(temp)", "MAX(temp)"): "belongs to another query",
+        text.replace("road", "street"): "street",
+    }
+    with serving(spark, folder) as client:
+
+        def view() -> Any:
+            return statuses(client)["counts"]
+
+        until_true(lambda: view()["batch"] is not None)
+        since = view()["since"]
+        for change, message in changes.items():
+            (folder / "counts.sneeql").write_text(change)
+            until_true(lambda message=message: message in str((view()["change"] or {}).get("error")))  # type: ignore[misc]
+            assert (view()["status"], view()["since"], view()["error"]) == ("running", since, None)
+        add_rows(folder, range(10, 20))
+        add_rows(folder, range(30, 31))
+        (folder / "counts.sneeql").write_text(text)
+        expected = simulated(folder, "counts")
+        until_true(lambda: list((folder / "answers/counts").glob("*.parquet")))
+        until_true(lambda: answered(spark, folder, "counts") == expected)
+        until_true(lambda: view()["change"] is None)
+        assert view()["since"] == since
+        (folder / "counts.sneeql").write_text(f"  {text}\n")
+        until_true(lambda: view()["since"] != since and view()["status"] == "running")
+        assert (view()["change"], view()["error"], answered(spark, folder, "counts")) == (None, None, expected)
 
 
 CHILD = """

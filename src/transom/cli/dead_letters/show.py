@@ -10,7 +10,7 @@ import typer
 
 from transom.cli import output
 from transom.cli.output import say
-from transom.errors import UsageError
+from transom.errors import UsageError, install_hint
 
 if TYPE_CHECKING:
     from transom.catalog.catalog import Catalog
@@ -73,7 +73,7 @@ def require_pyarrow() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
-        hint = "in a checkout of Transom: pip install '.[parquet]'"
+        hint = install_hint("parquet")
         raise UsageError("dead letters are read with pyarrow", hint=hint, detail=str(error)) from error
 
 

@@ -14,9 +14,17 @@ import typer
 from transom.cli import output
 from transom.cli import run as running
 from transom.cli.arguments import Quiet
+from transom.cli.live.listening import (
+    CertificateOption,
+    KeyOption,
+    ListenOption,
+    ProxyOption,
+    TokenOption,
+    read_listening,
+)
 from transom.cli.output import log_event, remark, say, use_json_lines, warn
 from transom.cli.signals import StopRequest
-from transom.errors import EngineError, UsageError, install_hint
+from transom.errors import EngineError
 
 if TYPE_CHECKING:
     from transom.serving.events import Event
@@ -25,20 +33,6 @@ if TYPE_CHECKING:
 
 ProjectPath = Annotated[
     Path, typer.Argument(metavar="[PROJECT]", help="The transom.toml, or its folder; default: this folder.")
-]
-ListenOption = Annotated[
-    str, typer.Option("--listen", metavar="HOST:PORT", help="The address for programs; port 0 is any free one.")
-]
-TokenOption = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="A file with the token that programs must send.")
-]
-CertificateOption = Annotated[
-    Path | None, typer.Option("--tls-certificate", metavar="FILE", help="The certificate of the server, as PEM.")
-]
-KeyOption = Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="The key of the certificate.")]
-ProxyOption = Annotated[
-    str | None,
-    typer.Option("--behind-proxy", metavar="ADDRESS", help="The only address that may connect: a proxy with TLS."),
 ]
 MOST_STOPS = 32
 """Queries that are stopped at the same time; each may take until the end of its micro-batch."""
@@ -68,7 +62,8 @@ def serve(
 
         listening = None
         if not no_http:
-            listening = read_listening(listen, token_file, tls_certificate, tls_key, behind_proxy)
+            hint = "or leave it out with --no-http"
+            listening = read_listening(listen, token_file, tls_certificate, tls_key, behind_proxy, hint)
         watch = ProjectWatch(project)
         starter = SparkStarter(running.start_session(master, SESSION_SETTINGS))
         with ThreadPoolExecutor(1) as starts, ThreadPoolExecutor(MOST_STOPS) as stops:
@@ -78,35 +73,6 @@ def serve(
                 if address is not None:
                     remark(f"listening on {address}", err=True)
                 supervise(supervisor, stop)
-
-
-def read_listening(
-    listen: str, token_file: Path | None, certificate: Path | None, key: Path | None, proxy: str | None
-) -> Listening:
-    """Read the options of the HTTP server; raise UsageError if they do not fit together, or the extra is missing."""
-    try:
-        from transom.serving.http.server import Listening
-    except ImportError as error:
-        raise UsageError(
-            "answering programs needs starlette, uvicorn and prometheus-client",
-            detail=str(error),
-            hint=f"{install_hint('serve')}; or leave it out with --no-http",
-        ) from error
-    host, colon, port = listen.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"--listen: {listen!r} is no address with a port", hint="write for example 127.0.0.1:8470")
-    token = None if token_file is None else read_token(token_file)
-    listening = Listening(host.strip("[]"), int(port), token, certificate, key, proxy)
-    listening.check()
-    return listening
-
-
-def read_token(file: Path) -> str:
-    """Return the token in a file, without the line break at its end; raise UsageError if it cannot be read."""
-    try:
-        return file.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read a token from {file}", detail=str(error), hint="give a file of ASCII") from error
 
 
 @contextmanager
@@ -119,7 +85,7 @@ def http_server(supervisor: Supervisor, listening: Listening | None) -> Iterator
         yield None
         return
     from transom.serving.address import published_address, reachable
-    from transom.serving.http.server import ProjectServer
+    from transom.serving.http.app import ProjectServer
 
     with ProjectServer(supervisor, listening) as server, ExitStack() as at_end:
         state = supervisor.project.state
@@ -147,6 +113,22 @@ def supervise(supervisor: Supervisor, stop: StopRequest) -> None:
             time.sleep(STEP_SECONDS / 5)
 
 
+CHANGES = {
+    "accepted": "its changed files take over",
+    "withdrawn": "its files are again those that run",
+    "refused": "its changed files are refused, and the old query goes on",
+    "waiting": "its changed files cannot be checked yet, and the old query goes on",
+}
+"""What `serve` prints about the changed files of a query that runs."""
+
+
+def _what_happened(event: Event) -> str:
+    """Return what an event that is no micro-batch tells."""
+    if event.kind == "change":
+        return CHANGES[event.fields["change"]]
+    return str(event.fields.get("status", "read again"))
+
+
 def print_event(event: Event) -> None:
     """Print an event of the project: as a line of JSON, or as text without the micro-batches."""
     if output.is_json():
@@ -156,7 +138,7 @@ def print_event(event: Event) -> None:
     if event.kind == "batch" or (output.is_quiet() and "message" not in event.fields):
         return
     about = event.query or "project"
-    text = f"{about}: {event.fields['status']}" if "status" in event.fields else f"{about}: read again"
+    text = f"{about}: {_what_happened(event)}"
     if message := event.fields.get("message"):
         lines = str(message).splitlines()
         say("\n".join([f"{text}: {lines[0]}", *lines[1:]]), "yellow", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from transom.cli import output
-from transom.cli.live.serve import TokenOption, read_token
+from transom.cli.live.listening import TokenOption, read_token
 from transom.cli.output import say
 from transom.errors import ProjectError, TransomError, Unavailable
 
@@ -79,8 +79,10 @@ def find_server(project: str) -> str:
 
 
 def exit_code(served: ServedProject) -> int:
-    """Return 0 if all queries run or have ended, 1 if one has failed, 75 if some start or stop."""
+    """Return 0 if all queries run or have ended, 1 if one or its change has failed, 75 if some are not settled."""
     unsettled = [query for query in served.queries if query.status not in SETTLED]
-    if served.error is not None or any(query.status == "refused" or query.error for query in unsettled):
+    changes = [query.change for query in served.queries if query.change is not None]
+    failed = any(query.status == "refused" or query.error for query in unsettled) or any(c.error for c in changes)
+    if served.error is not None or failed:
         return TransomError.exit_code
-    return Unavailable.exit_code if unsettled or not served.ready else 0
+    return Unavailable.exit_code if unsettled or changes or not served.ready else 0

@@ -8,7 +8,7 @@ from datetime import UTC
 
 from transom.cli.output import say
 from transom.cli.printing.answers import print_table
-from transom.serving.http.reading import ListedQuery, ServedProject, StateSize
+from transom.serving.http.reading import ListedChange, ListedQuery, ServedProject, StateSize
 
 HEADER = (
     "query", "status", "since (UTC)", "restarts", "used", "late", "rejected", "lag", "delay", "state", "of at most",
@@ -29,10 +29,17 @@ def print_queries(served: ServedProject) -> None:
 
 
 def error_lines(served: ServedProject) -> Iterator[str]:
-    """Yield the first line of each error; an empty line comes first."""
+    """Yield the first line of each error and of each change; an empty line comes first."""
     errors = [("project", served.error), *((query.name, query.error) for query in served.queries)]
+    errors += [(query.name, _change_line(query.change)) for query in served.queries if query.change is not None]
     shown = [f"{name}: {error.splitlines()[0]}" for name, error in errors if error]
     yield from ["", *shown] if shown else []
+
+
+def _change_line(change: ListedChange) -> str:
+    """Return a line on the changed files of a query whose old run goes on."""
+    state = "refused, and the old query goes on" if change.status == "refused" else "being checked"
+    return f"its changed files are {state}{'' if change.error is None else f': {change.error}'}"
 
 
 def _row(query: ListedQuery) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
@@ -26,7 +27,7 @@ from transom.connectors.epochs import Epoch
 from transom.connectors.lock_file import LockHeld, acquire_lock
 from transom.connectors.log.columns import LogRecord, MessageOutcome, log_schema, log_table
 from transom.connectors.log.index import IndexWriter, read_index
-from transom.connectors.log.totals import LogTotals
+from transom.connectors.log.totals import LogTotals, last_arrival
 from transom.connectors.private_files import make_folder, open_private
 from transom.errors import DataError, UsageError
 
@@ -142,6 +143,8 @@ class SegmentLog:
             temporary.unlink()
         paths = segments(self.folder)
         self.next, self.latest, self.totals = 0, -1, LogTotals()
+        self.last_row: datetime | None = None
+        """When the newest row that this writer has appended arrived."""
         end = max((first + count for first, count in read_index(self.folder).items()), default=0)
         if not paths:
             if end:
@@ -211,6 +214,7 @@ class SegmentLog:
                 temporary_path.unlink(missing_ok=True)
             self._epoch.verify()
             raise
+        self.last_row = last_arrival(entries) or self.last_row
         self.next += len(entries)
         self.latest, self.totals = latest, totals
         self._last_append = time.monotonic()

@@ -12,6 +12,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from transom.connectors.log.topic import (
     kafka_library,
     read_end,
 )
-from transom.connectors.log.totals import LogTotals
+from transom.connectors.log.totals import LogTotals, last_arrival
 from transom.errors import DataError, Fenced, TransomError, UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class TopicLog:
         self.extent = extent
         self._kafka = kafka_library()
         self.next, self.latest, self.totals = 0, -1, LogTotals()
+        self.last_row: datetime | None = None
+        """When the newest row that this writer has appended arrived."""
         self._offset = -1
         self._reader = TopicReader(location)
         try:
@@ -168,6 +171,7 @@ class TopicLog:
             except TransomError:
                 self._undo(deadline)
                 raise
+        self.last_row = last_arrival(entries) or self.last_row
         self.next += len(entries)
         self.latest, self.totals = latest, totals
         self._wait_until_shown()

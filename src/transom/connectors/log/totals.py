@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,11 @@ def count_entries(entries: Iterable[LogRecord]) -> Counter[str]:
         if entry.kind.value != "beat":
             counts["rows" if entry.reason is None else entry.reason.value] += entry.readings
     return counts
+
+
+def last_arrival(entries: Iterable[LogRecord]) -> datetime | None:
+    """Return when the newest row among log entries arrived; None if there is no row."""
+    return max((entry.at for entry in entries if entry.kind.value == "row"), default=None)
 
 
 MISSED_REASONS = tuple(RejectReason)[list(RejectReason).index(RejectReason.DEADLINE) :]

@@ -269,12 +269,7 @@ def rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
     """
     lock = CheckpointLock(folder).acquire()
     try:
-        refuse_handed_over(folder, announced=True)
-        if not isinstance(Checkpoint.open(spark, folder).files, LocalFolder):
-            raise UsageError(
-                f"{folder} is not on a local disk, and is not rebuilt", hint="give a new checkpoint and --after"
-            )
-        Checkpoint.open(spark, folder).take_over()
+        _open_to_rebuild(spark, folder).take_over()
         handover = read_handover(spark, folder, calendar)
         earlier = _read(folder / REBUILT_FILE)
         number = 1 if earlier is None else int(earlier["number"]) + 1
@@ -283,6 +278,30 @@ def rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
         return handover
     finally:
         lock.release()
+
+
+def check_rebuild(spark: SparkSession, folder: Path, calendar: Calendar) -> Handover:
+    """Return the hand-over that `rebuild` would begin with now; raise its error if it would refuse.
+
+    Nothing is changed and no lock is taken, so the query of the checkpoint may run meanwhile.
+    """
+    checkpoint = _open_to_rebuild(spark, folder)
+    checkpoint.inspect()
+    recorded: dict[str, Any] = json.loads((folder / PLAN_FILE).read_bytes())
+    check_calendar(folder, recorded, calendar)
+    _check_taken_over(folder)
+    return handover_after(checkpoint, recorded, checkpoint.logs.committed, calendar)
+
+
+def _open_to_rebuild(spark: SparkSession, folder: Path) -> Checkpoint:
+    """Open a checkpoint that is rebuilt; CheckpointError if it was handed over, UsageError if it is not a local one."""
+    refuse_handed_over(folder, announced=True)
+    checkpoint = Checkpoint.open(spark, folder)
+    if not isinstance(checkpoint.files, LocalFolder):
+        raise UsageError(
+            f"{folder} is not on a local disk, and is not rebuilt", hint="give a new checkpoint and --after"
+        )
+    return checkpoint
 
 
 def finish_rebuild(folder: Path) -> Handover | None:

@@ -1,4 +1,4 @@
-"""Who may ask a project, and how much: tokens, proxies, rates, sizes and the number of readers.
+"""Who may ask a server, and how much: tokens, proxies, rates, sizes and the number of readers.
 
 Every refusal is a 4xx response.
 """
@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from transom.project.entries import LimitsEntry
 from transom.serving.address import is_loopback_name
-from transom.serving.http.formats import to_json
+from transom.serving.json_text import to_json
 
 OPEN_PATHS = ("/healthz", "/readyz")
-"""Paths that need no token and count as no reader, so that a busy project still tells that it is alive."""
+"""Paths that need no token and count as no reader, so that a busy server still tells that it is alive."""
 LONGEST_TARGET = 2048
 _MOST_CLIENTS = 10_000
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
@@ -83,7 +83,7 @@ class AccessControl:
     """The outermost part of the application: it refuses requests before anything else reads them."""
 
     def __init__(self, app: ASGIApp, access: Access, limits: LimitsEntry) -> None:
-        """Protect an application by the rules of `access`, and by the limits of the project."""
+        """Protect an application by the rules of `access`, and by `limits`."""
         self._app = app
         self._access = access
         self._limits = limits

@@ -1,4 +1,4 @@
-"""The routes by which programs ask a running project."""
+"""The routes by which programs ask a running project, and the server that has them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from http import HTTPStatus
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -15,11 +14,20 @@ from starlette.routing import Route
 from transom.errors import DataError, TransomError, UsageError
 from transom.model.run_time import parse_time
 from transom.serving.answers import AnswerFolder, AnswerRows
-from transom.serving.http.access import Access, AccessControl, Refusal
-from transom.serving.http.formats import MEDIA_TYPES, encode, to_json
-from transom.serving.http.metrics import CONTENT_TYPE_LATEST, project_metrics
-from transom.serving.http.streams import follow_answers, follow_events
+from transom.serving.http.access import Refusal
+from transom.serving.http.formats import MEDIA_TYPES, encode
+from transom.serving.http.metrics import ProjectCollector
+from transom.serving.http.routing import (
+    create_routes,
+    json_response,
+    metrics_response,
+    refuse_parameters,
+    state_response,
+)
+from transom.serving.http.server import AppServer, Listening
+from transom.serving.http.streams import FollowedFolder, follow_answers, follow_events
 from transom.serving.member import Member, Status
+from transom.serving.newest import KeyColumns, NewestRows, newest_of_each
 from transom.serving.supervisor import Supervisor
 from transom.serving.views import details, project_view
 
@@ -33,12 +41,11 @@ _BY_TYPE = {
 }
 
 
-def create_app(supervisor: Supervisor, access: Access) -> AccessControl:
-    """Return the application that answers requests about a project."""
-    limits = supervisor.project.limits
-    routes = Routes(supervisor, limits.answer_rows)
-    app = Starlette(
-        routes=[
+def create_app(supervisor: Supervisor) -> Starlette:
+    """Return the application that answers requests about a project, and does not check who asks."""
+    routes = Routes(supervisor, supervisor.project.limits.answer_rows)
+    return create_routes(
+        [
             Route("/healthz", routes.healthz),
             Route("/readyz", routes.readyz),
             Route("/metrics", routes.metrics),
@@ -47,10 +54,16 @@ def create_app(supervisor: Supervisor, access: Access) -> AccessControl:
             Route("/queries/{name}", routes.query),
             Route("/queries/{name}/answers", routes.answers),
         ],
-        exception_handlers={HTTPException: _refuse_path, Refusal: _refuse, TransomError: _refuse_answers},
+        {TransomError: _refuse_answers},
     )
-    app.router.redirect_slashes = False
-    return AccessControl(app, access, limits)
+
+
+class ProjectServer(AppServer):
+    """The HTTP server of a project, in a thread; as a context, it stops at the end of the block."""
+
+    def __init__(self, supervisor: Supervisor, listening: Listening) -> None:
+        """Open the address, and serve the project there; raise Unavailable if the address is in use."""
+        super().__init__(create_app(supervisor), listening, supervisor.project.limits)
 
 
 class Routes:
@@ -60,11 +73,12 @@ class Routes:
         """Answer requests about the queries of a supervisor, with at most `most_rows` rows at once."""
         self._supervisor = supervisor
         self._most_rows = most_rows
+        self._followed_folders: dict[str, FollowedFolder] = {}
 
     async def healthz(self, request: Request) -> Response:
         """Whether the supervisor works; 503 if it has hung."""
         healthy = self._supervisor.is_healthy
-        return _json({"healthy": healthy}, HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE)
+        return state_response({"healthy": healthy}, is_good=healthy)
 
     async def readyz(self, request: Request) -> Response:
         """Whether the first start of each query is over; 503 before, and while the project stops."""
@@ -72,25 +86,25 @@ class Routes:
         members = list(self._supervisor.members.values())
         counts = {status.value: sum(member.status is status for member in members) for status in Status}
         content = {"ready": ready, "queries": {status: count for status, count in counts.items() if count}}
-        return _json(content, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE)
+        return state_response(content, is_good=ready)
 
     async def metrics(self, request: Request) -> Response:
         """The figures of the project for Prometheus."""
-        return Response(project_metrics(self._supervisor), headers={"content-type": CONTENT_TYPE_LATEST})
+        return metrics_response(ProjectCollector(self._supervisor))
 
     async def queries(self, request: Request) -> Response:
         """All queries with their status."""
-        _refuse_parameters(request, ())
-        return _json(project_view(self._supervisor))
+        refuse_parameters(request, ())
+        return json_response(project_view(self._supervisor))
 
     async def query(self, request: Request) -> Response:
         """One query: its text, its plan, and how its run gets on."""
-        _refuse_parameters(request, ())
-        return _json(await run_in_threadpool(details, self._member(request)))
+        refuse_parameters(request, ())
+        return json_response(await run_in_threadpool(details, self._member(request)))
 
     async def events(self, request: Request) -> Response:
         """What happens in the project, from now on or after the event that the reader has seen last."""
-        _refuse_parameters(request, ("query",))
+        refuse_parameters(request, ("query",))
         query = request.query_params.get("query")
         if query is not None and query not in self._supervisor.members:
             raise Refusal(HTTPStatus.NOT_FOUND, "no query has this name", "/queries lists them")
@@ -103,19 +117,27 @@ class Routes:
 
     async def answers(self, request: Request) -> Response:
         """The newest answers of a query, or those since a tick; with the format events those that come."""
-        _refuse_parameters(request, ("format", "limit", "since"))
+        refuse_parameters(request, ("format", "limit", "newest", "since"))
         member = self._member(request)
         folder = AnswerFolder(member.declared.settings.sink)
         format = _format(request)
         if format == "events":
-            if {"limit", "since"} & set(request.query_params):
-                raise Refusal(HTTPStatus.BAD_REQUEST, "events begin now", "leave out limit and since")
-            return StreamingResponse(follow_answers(folder, self._most_rows), media_type=_EVENTS)
+            if {"limit", "newest", "since"} & set(request.query_params):
+                raise Refusal(HTTPStatus.BAD_REQUEST, "events begin now", "leave out limit, newest and since")
+            followed = self._followed(member.declared.settings.sink, folder)
+            return StreamingResponse(follow_answers(followed), media_type=_EVENTS)
         limit = self._limit(request)
         first = _instant_of(member, request.query_params.get("since"))
-        body, more = await run_in_threadpool(_encode_newest, folder, limit, first, format)
+        newest = self._newest_of_each(member, request, limit)
+        body, more = await run_in_threadpool(_encode_newest, folder, limit, first, newest, format)
         headers = {"transom-more": str(more).lower(), "content-type": MEDIA_TYPES[format]}
         return Response(body, headers=headers)
+
+    def _followed(self, sink: str, folder: AnswerFolder) -> FollowedFolder:
+        """Return the folder of a sink as all its readers share it; those of former sinks are forgotten."""
+        sinks = {member.declared.settings.sink for member in list(self._supervisor.members.values())}
+        self._followed_folders = {name: kept for name, kept in self._followed_folders.items() if name in sinks}
+        return self._followed_folders.setdefault(sink, FollowedFolder(folder, self._most_rows))
 
     def _member(self, request: Request) -> Member:
         """Return the query that the path names; raise Refusal if there is none."""
@@ -131,10 +153,24 @@ class Routes:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"limit is a number from 1 to {self._most_rows}")
         return int(text)
 
+    def _newest_of_each(self, member: Member, request: Request, limit: int) -> NewestRows | None:
+        """Return what collects the newest rows by the columns of the parameter `newest`; None without it."""
+        columns = request.query_params.get("newest")
+        if columns is None:
+            return None
+        if member.last is None:
+            raise UsageError("the query has never run, so its columns are not known", hint="leave out newest")
+        try:
+            return NewestRows(KeyColumns(member.last, columns), limit, self._most_rows)
+        except UsageError as error:
+            raise Refusal(HTTPStatus.BAD_REQUEST, error.message, error.hint) from error
 
-def _encode_newest(folder: AnswerFolder, limit: int, first: datetime | None, format: str) -> tuple[bytes, bool]:
-    """Read the newest rows of a folder, and encode them; also return whether there are earlier ones."""
-    answers: AnswerRows = folder.newest(limit, first)
+
+def _encode_newest(
+    folder: AnswerFolder, limit: int, first: datetime | None, newest: NewestRows | None, format: str
+) -> tuple[bytes, bool]:
+    """Read the newest rows of a folder, or those of each key, and encode them; also return whether there are others."""
+    answers: AnswerRows = folder.newest(limit, first) if newest is None else newest_of_each(folder, newest, first)
     return encode(answers, format), answers.more
 
 
@@ -160,31 +196,6 @@ def _format(request: Request) -> str:
     if format not in _BY_TYPE.values():
         raise Refusal(HTTPStatus.BAD_REQUEST, f"formats are {', '.join(_BY_TYPE.values())}")
     return format
-
-
-def _refuse_parameters(request: Request, known: tuple[str, ...]) -> None:
-    """Raise Refusal for a parameter that the route does not know, or that occurs twice."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    if len(set(names)) < len(names) or not set(names) <= set(known):
-        expected = f"parameters are {', '.join(known)}, each once" if known else "this path has no parameters"
-        raise Refusal(HTTPStatus.BAD_REQUEST, expected)
-
-
-def _json(content: object, status: HTTPStatus = HTTPStatus.OK) -> Response:
-    """Return a response with JSON."""
-    return Response(to_json(content), status, media_type="application/json")
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    """Return the response to a refused request."""
-    assert isinstance(error, Refusal)  # noqa: S101 - it is registered for this class
-    return error.response()
-
-
-async def _refuse_path(request: Request, error: Exception) -> Response:
-    """Return the response to a path that no route has."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for this class
-    return Refusal(HTTPStatus(error.status_code), error.detail.lower()).response()
 
 
 async def _refuse_answers(request: Request, error: Exception) -> Response:

@@ -5,42 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
-from datetime import date, datetime, time
 from typing import Any
 
 from transom.errors import UsageError
 from transom.serving.answers import AnswerRows
+from transom.serving.json_text import plain_value, to_json
 
 MEDIA_TYPES = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
     "arrow": "application/vnd.apache.arrow.stream",
 }
-
-
-def to_json(document: Any) -> bytes:
-    """Return a document as JSON; numbers that JSON lacks, such as NaN, become texts as in Spark's JSON."""
-    return json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _plain(value: Any) -> Any:
-    """Replace the values that JSON lacks: instants, decimals, bytes and numbers without a value."""
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if math.isfinite(value) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
-        case dict():
-            return {str(name): _plain(item) for name, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-        case datetime() | date() | time():
-            return value.isoformat()
-        case bytes():
-            return value.hex()
-        case _:
-            return str(value)
 
 
 def encode(answers: AnswerRows, format: str) -> bytes:
@@ -59,7 +34,7 @@ def encode(answers: AnswerRows, format: str) -> bytes:
 
 def _cell(value: Any) -> Any:
     """Return a value as a cell of CSV; NULL is empty."""
-    plain = _plain(value)
+    plain = plain_value(value)
     if isinstance(plain, list | dict):
         return json.dumps(plain, ensure_ascii=False)
     return plain if not isinstance(plain, bool) else str(plain).lower()

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.registry import Collector, CollectorRegistry
+from prometheus_client.registry import Collector
 
 from transom.serving.member import Member, Status
 from transom.serving.supervisor import Supervisor
 from transom.serving.views import batch_seconds, source_views
-
-__all__ = ["CONTENT_TYPE_LATEST", "project_metrics"]
-
-
-def project_metrics(supervisor: Supervisor) -> bytes:
-    """Return the metrics of a project as text."""
-    registry = CollectorRegistry()
-    registry.register(ProjectCollector(supervisor))
-    return generate_latest(registry)
 
 
 class ProjectCollector(Collector):
@@ -56,8 +46,12 @@ def _query_metrics(members: list[Member]) -> Iterator[Metric]:
     retries = GaugeMetricFamily(
         "transom_query_sink_retries", "Repeated deliveries of the run to its sink", labels=["query"]
     )
+    change = GaugeMetricFamily(
+        "transom_query_change_refused", "1 if the old query runs because changed files are refused", labels=["query"]
+    )
     for member in members:
         name = [member.name]
+        change.add_metric(name, float(member.change is not None and member.change.is_refused))
         for value in Status:
             status.add_metric([member.name, value.value], float(member.status is value))
         restarts.add_metric(name, member.restarts)
@@ -74,7 +68,7 @@ def _query_metrics(members: list[Member]) -> Iterator[Metric]:
             bound.add_metric(name, job.bound.rows)
         refused.add_metric(name, sum(progress.refused.values()))
         retries.add_metric(name, member.last.run.sink_retries)
-    yield from (status, restarts, batch, rows_out, lag, state, bound, refused, retries)
+    yield from (status, change, restarts, batch, rows_out, lag, state, bound, refused, retries)
 
 
 def _source_metrics(members: list[Member]) -> Iterator[Metric]:

@@ -29,6 +29,14 @@ class StateSize(BaseModel):
     bound_rows: int | None
 
 
+class ListedChange(BaseModel):
+    """What becomes of a query's changed files while its run goes on: `refused` or `checking`, since when, and why."""
+
+    status: str
+    since: datetime
+    error: str | None
+
+
 class ListedQuery(BaseModel):
     """One query of a served project; figures are None before its first start."""
 
@@ -41,6 +49,7 @@ class ListedQuery(BaseModel):
     rows: RowSums | None
     state: StateSize | None
     error: str | None
+    change: ListedChange | None
 
 
 class ServedProject(BaseModel):

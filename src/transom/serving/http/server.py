@@ -1,4 +1,4 @@
-"""Serve the routes of a project on an address, in a thread of its own."""
+"""Serve an application on an address, in a thread of its own: with TLS or not, deadlines and a limit on connections."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from transom.errors import Unavailable, UsageError
-from transom.serving.http.access import Access
-from transom.serving.http.app import create_app
-from transom.serving.supervisor import Supervisor
+from transom.project.entries import LimitsEntry
+from transom.serving.http.access import Access, AccessControl
 
 HEAD_SECONDS = 10.0
 """Seconds that a client has for the head of a request, from the connection or from the last response."""
 STALL_SECONDS = 30.0
 """Seconds after which a client that takes nothing of a response is disconnected."""
+SEND_BUFFER = 1 << 18
+"""Bytes that the kernel keeps for a client that takes nothing; Linux doubles it. Otherwise it may be megabytes."""
 CONNECTIONS_PER_READER = 4
 """Open connections that the server accepts for each reader that the project allows."""
 SHORTEST_TOKEN = 16
@@ -30,7 +32,7 @@ SHORTEST_TOKEN = 16
 
 @dataclass(frozen=True)
 class Listening:
-    """Where a project is served, and to whom: the address, the token, TLS or the proxy in front of it."""
+    """Where a server listens, and to whom it answers: the address, the token, TLS or the proxy in front of it."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -77,21 +79,21 @@ def _read_address(text: str, option: str) -> ipaddress.IPv4Address | ipaddress.I
         raise UsageError(f"{option}: {text!r} is no IP address", hint="write for example 127.0.0.1") from None
 
 
-class ProjectServer:
+class AppServer:
     """An HTTP server in a thread; as a context, it stops at the end of the block."""
 
-    def __init__(self, supervisor: Supervisor, listening: Listening) -> None:
-        """Open the address, and create the server; raise Unavailable if the address is in use."""
+    def __init__(self, app: ASGIApp, listening: Listening, limits: LimitsEntry) -> None:
+        """Open the address, and serve `app` there within `limits`; raise Unavailable if the address is in use."""
         listening.check()
         self._listening = listening
         self._socket = _bind(listening)
-        limits = supervisor.project.limits
         protocol = type(
-            "ProjectProtocol", (LimitedProtocol,), {"most_connections": limits.readers * CONNECTIONS_PER_READER}
+            "ServerProtocol", (LimitedProtocol,), {"most_connections": limits.readers * CONNECTIONS_PER_READER}
         )
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # invalid requests are the client's errors
+        for name in ("uvicorn.error", "uvicorn.access"):  # errors are the client's, and addresses may have secrets
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         config = uvicorn.Config(
-            create_app(supervisor, Access(listening.token, listening.proxy)),
+            AccessControl(app, Access(listening.token, listening.proxy), limits),
             http=protocol,
             ws="none",
             lifespan="off",
@@ -114,7 +116,7 @@ class ProjectServer:
         scheme = "http" if self._listening.certificate is None else "https"
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
-    def __enter__(self) -> ProjectServer:
+    def __enter__(self) -> AppServer:
         """Start to answer requests."""
         self._thread.start()
         return self
@@ -135,6 +137,7 @@ def _bind(listening: Listening) -> socket.socket:
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
     opened = socket.socket(family, socket.SOCK_STREAM)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
     try:
         opened.bind((listening.host, listening.port))
         opened.listen(128)

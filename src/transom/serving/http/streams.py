@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from transom.errors import TransomError
-from transom.serving.answers import AnswerFolder, Cursor
+from transom.serving.answers import AnswerFile, AnswerFolder, Cursor
 from transom.serving.events import Events
-from transom.serving.http.formats import to_json
+from transom.serving.json_text import frame
 
 POLL_SECONDS = 0.5
 """Seconds between two looks for something new."""
 IDLE_SECONDS = 15.0
 """Seconds after which a comment is sent, so that a closed connection is noticed."""
-
-
-def frame(kind: str, data: Any, number: int | None = None) -> bytes:
-    """Return one server-sent event; JSON has no line breaks, so it is one line."""
-    lines = [b"event: " + kind.encode(), b"data: " + to_json(data)]
-    if number is not None:
-        lines.insert(0, b"id: " + str(number).encode())
-    return b"\n".join(lines) + b"\n\n"
+PORTION = 250
+"""Events that one reader gets at once, at most."""
+PORTION_BYTES = 1 << 16
+"""Bytes after which a portion of events ends. A reader that takes nothing keeps one portion in memory."""
+PORTION_SECONDS = 0.1
+"""Seconds between two portions for a reader that is behind, in which others get theirs."""
+SHARED_READS = 4
+"""Portions of new answers that are kept for other readers at the same position."""
 
 
 async def follow_events(events: Events, last: int, query: str | None) -> AsyncIterator[bytes]:
@@ -32,40 +34,91 @@ async def follow_events(events: Events, last: int, query: str | None) -> AsyncIt
     idle = 0.0
     yield b": transom\n\n"
     while True:
-        missed, new = events.since(last)
-        if missed:
-            yield frame("missed", {"events": missed})
-        if new:
-            last = new[-1].number
-        shown = [event for event in new if query is None or event.query == query]
-        for event in shown:
-            yield frame(event.kind, {"query": event.query, **event.fields}, event.number)
-        idle = 0.0 if shown or missed else idle + POLL_SECONDS
-        if idle >= IDLE_SECONDS:
+        missed, new = events.since(last, PORTION)
+        is_behind = len(new) == PORTION
+        portion = bytearray(frame("missed", {"events": missed}) if missed else b"")
+        for event in new:
+            if len(portion) >= PORTION_BYTES:
+                is_behind = True
+                break
+            last = event.number
+            if query is None or event.query == query:
+                portion += event.frame
+        new.clear()
+        if portion:
+            idle = 0.0
+            yield bytes(portion)
+        elif (idle := idle + POLL_SECONDS) >= IDLE_SECONDS:
             idle = 0.0
             yield b": idle\n\n"
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(PORTION_SECONDS if is_behind else POLL_SECONDS)
 
 
-async def follow_answers(folder: AnswerFolder, most: int) -> AsyncIterator[bytes]:
-    """Yield the answers that are added to a folder from now on: at most `most` rows at once, the newest ones.
+class FollowedFolder:
+    """The folder of a sink as all its readers see it: listed once per look, and new rows read once per position.
+
+    One reader at a time reads files, so that many readers leave the threads to other requests.
+    """
+
+    def __init__(self, folder: AnswerFolder, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Follow a folder, of which readers get at most `most` rows at once."""
+        self._folder = folder
+        self._most = most
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._listed_at: float | None = None
+        self._files: list[AnswerFile] = []
+        self._end = Cursor()
+        self._reads: OrderedDict[tuple[Cursor, Cursor], tuple[Cursor, bytes]] = OrderedDict()
+
+    async def end(self) -> Cursor:
+        """Return the position of a reader that has read everything."""
+        async with self._lock:
+            await self._list()
+            return self._end
+
+    async def read(self, cursor: Cursor) -> tuple[Cursor, bytes] | None:
+        """Return the new position of a reader, and the frames of what is new after the old one; None without news."""
+        async with self._lock:
+            await self._list()
+            if cursor == self._end:
+                return None
+            key = (cursor, self._end)
+            if key not in self._reads:
+                read = await run_in_threadpool(_read_new, self._folder, self._files, cursor, self._most)
+                if read is None:
+                    return None
+                self._reads[key] = read
+                if len(self._reads) > SHARED_READS:
+                    self._reads.popitem(last=False)
+            return self._reads[key]
+
+    async def _list(self) -> None:
+        """List the files anew, if the last list is older than half the pause between two looks of a reader."""
+        now = self._clock()
+        if self._listed_at is None or now - self._listed_at >= POLL_SECONDS / 2:
+            self._files = await run_in_threadpool(self._folder.files)
+            self._end = Cursor().after(self._files)
+            self._listed_at = now
+
+
+async def follow_answers(folder: FollowedFolder) -> AsyncIterator[bytes]:
+    """Yield the answers that are added to a folder from now on, at most so many rows at once as the folder says.
 
     A reader that is slower than the query misses the rows before these, and is told how many.
     """
     idle = 0.0
-    cursor = Cursor().after(await run_in_threadpool(folder.files))
+    cursor = await folder.end()
     yield b": transom\n\n"
     while True:
         try:
-            read = await run_in_threadpool(_read_new, folder, cursor, most)
+            read = await folder.read(cursor)
         except (TransomError, OSError) as error:
             yield frame("error", {"message": str(error)})
             return
         if read is not None:
-            cursor, rows, missed = read
-            if missed:
-                yield frame("missed", {"rows": missed})
-            yield frame("answers", {"rows": rows})
+            cursor, frames = read
+            yield frames
             idle = 0.0
         elif (idle := idle + POLL_SECONDS) >= IDLE_SECONDS:
             idle = 0.0
@@ -73,11 +126,13 @@ async def follow_answers(folder: AnswerFolder, most: int) -> AsyncIterator[bytes
         await asyncio.sleep(POLL_SECONDS)
 
 
-def _read_new(folder: AnswerFolder, cursor: Cursor, most: int) -> tuple[Cursor, list[Any], int] | None:
-    """Return the new position of a reader, the newest rows after the old one, and how many more there were."""
-    new = [file for file in folder.files() if cursor.is_before(file)]
+def _read_new(folder: AnswerFolder, files: list[AnswerFile], cursor: Cursor, most: int) -> tuple[Cursor, bytes] | None:
+    """Return the new position of a reader, and the frames of the newest rows and of how many more it missed."""
+    new = [file for file in files if cursor.is_before(file)]
     if not new:
         return None
     answers = folder.rows(new, most)
     missed = folder.count(new) - len(answers.rows) if answers.more else 0
-    return cursor.after(new), answers.rows, missed
+    missed_frame = frame("missed", {"rows": missed}) if missed else b""
+    document: Any = {"rows": answers.rows}
+    return cursor.after(new), missed_frame + frame("answers", document)
