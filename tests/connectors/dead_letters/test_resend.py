@@ -49,7 +49,7 @@ def store_of(folder: Path, extent: str = "power") -> LetterStore:
 
 def send(folder: Path, sender: Recorder, *reasons: str, again: bool = False, extent: str = "power") -> Resent:
     outcome = Resent()
-    send_pending(store_of(folder, extent), sender, reasons, outcome, again=again)
+    send_pending(store_of(folder, extent), sender, reasons, outcome, repeat=again)
     return outcome
 
 
@@ -81,7 +81,7 @@ def test_reasons_and_targets_are_kept_apart(tmp_path: Path) -> None:
     counts = count_by_reason(store_of(tmp_path))
     assert {reason: (one.count, one.sent) for reason, one in counts.items()} == {"wrong type": (2, 2), "late": (1, 1)}
     outcome = Resent()
-    count_pending(store_of(tmp_path), "power", (), outcome, again=False)
+    count_pending(store_of(tmp_path), "power", (), outcome, repeat=False)
     assert (outcome.sent, outcome.before) == ({"wrong type": 2}, 1)
 
 

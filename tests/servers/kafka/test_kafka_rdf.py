@@ -109,7 +109,17 @@ def test_statements_of_a_topic(kafka, spark, tmp_path, form, more, question):
     assert rdf_difference(whole.up_to(LAST), live) is None
     assert rejected(running) == {f"readings: {k}": v for k, v in Counter(BROKEN.values()).items()}
     letters = spark.read.parquet(str(tmp_path / "dead"))
-    assert letters.columns == ["source", "topic", "partition", "offset", "timestamp", "key", "value", "reason"]
+    assert letters.columns == [
+        "source",
+        "topic",
+        "partition",
+        "offset",
+        "timestamp",
+        "key",
+        "value",
+        "reason",
+        "headers",
+    ]
     kept = [(row["source"], row["topic"], row["partition"], row["value"], row["reason"]) for row in letters.collect()]
     wanted = [("readings", f"rdf-{form}", n % 2, value, why) for n, (value, why) in enumerate(BROKEN.items())]
     assert sorted(kept, key=str) == sorted(wanted, key=str)

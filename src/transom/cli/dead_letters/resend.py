@@ -34,7 +34,7 @@ def resend(
         typer.Option(metavar="TARGET", help="Another topic, or URL of a receiver; default: where the extent reads."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be sent, and send nothing.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Also send what was sent to the same target before.")] = False,
+    repeat: Annotated[bool, typer.Option("--again", help="Also send what was sent to the same target before.")] = False,
     without_headers: Annotated[
         bool, typer.Option("--without-headers", help="Send messages of files that lack their headers.")
     ] = False,
@@ -58,14 +58,14 @@ def resend(
         raise UsageError(f"the log of {extent} is a topic, in which resend cannot record what it sent", hint=hint)
     check_headers(store, without_headers=without_headers)
     outcome, target = Resent(), target_name(store.extent, to)
-    count_pending(store, target, reasons, outcome, again=again)
+    count_pending(store, target, reasons, outcome, repeat=repeat)
     if dry_run or not outcome.sent:
         report(extent, target, outcome, "would be sent" if dry_run else "sent")
         return
     outcome = Resent()
-    with open_sender(store.extent, to, tls_ca, again=again) as sender:
+    with open_sender(store.extent, to, tls_ca, repeat=repeat) as sender:
         try:
-            send_pending(store, sender, reasons, outcome, again=again)
+            send_pending(store, sender, reasons, outcome, repeat=repeat)
         finally:
             report(extent, target, outcome, "sent")
     if outcome.refused:
@@ -102,8 +102,8 @@ def report(extent: str, target: str, outcome: Resent, done: str) -> None:
     before = f"; {outcome.before:,} were sent before" if outcome.before else ""
     say(f"{extent}: {outcome.sent.total():,} {done} to {target}{f' ({reasons})' if reasons else ''}{before}")
     if outcome.rejected:
-        again = ", ".join(f"{count:,} {reason}" for reason, count in sorted(outcome.rejected.items()))
-        warn(f"warning: the collector rejected some of them again: {again}")
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(outcome.rejected.items()))
+        warn(f"warning: the collector rejected some of them again: {reasons}")
     if _BY_TIME & outcome.sent.keys():
         remark("hint: a query that is past the time in a message rejects the message again; start it anew", err=True)
     for why, count in outcome.refused.most_common():

@@ -45,11 +45,11 @@ def show_dead_letters(
     loaded = Catalog.load(catalog)
     chosen = [find_extent(loaded, name) for name in extents or []]
     chosen = chosen or [extent for extent in loaded.sources.values() if keeps_dead_letters(extent)]
-    counted = [(store, count_by_reason(store)) for store in (open_store(one, loaded.folder) for one in chosen)]
+    counted = [(store, count_by_reason(store)) for store in (open_store(extent, loaded.folder) for extent in chosen)]
     if format is LettersFormat.json:
         import json
 
-        say(json.dumps([_fields(*one) for one in counted], ensure_ascii=False, indent=2), json=True)
+        say(json.dumps([_fields(store, counts) for store, counts in counted], ensure_ascii=False, indent=2), json=True)
         return
     if not chosen:
         say(f"no extent of {catalog} keeps dead letters")
@@ -64,7 +64,7 @@ def show_dead_letters(
 
 
 def find_extent(catalog: Catalog, name: str) -> Extent:
-    """Return the extent or RDF stream with this name; raise NameProblem, with a suggestion, if there is none."""
+    """Return the extent or RDF stream with this name; raise NameProblem, with a suggestion, if there is ncount."""
     return catalog.sources[name] if name in catalog.sources else catalog.extent(name)
 
 
@@ -80,8 +80,15 @@ def require_pyarrow() -> None:
 def _rows(store: LetterStore, counts: dict[str, ReasonCount]) -> list[tuple[str, ...]]:
     """Return a row of the table for each reason of an extent's dead letters."""
     return [
-        (store.extent.name, reason, f"{one.count:,}", f"{one.sent:,}", f"{one.first:{_TIME}}", f"{one.last:{_TIME}}")
-        for reason, one in counts.items()
+        (
+            store.extent.name,
+            reason,
+            f"{count.count:,}",
+            f"{count.sent:,}",
+            f"{count.first:{_TIME}}",
+            f"{count.last:{_TIME}}",
+        )
+        for reason, count in counts.items()
     ]
 
 
@@ -96,11 +103,11 @@ def _fields(store: LetterStore, counts: dict[str, ReasonCount]) -> dict[str, Any
         "reasons": [
             {
                 "reason": reason,
-                "messages": one.count,
-                "sent_again": one.sent,
-                "first": None if one.first is None else one.first.isoformat(),
-                "last": None if one.last is None else one.last.isoformat(),
+                "messages": count.count,
+                "sent_again": count.sent,
+                "first": None if count.first is None else count.first.isoformat(),
+                "last": None if count.last is None else count.last.isoformat(),
             }
-            for reason, one in counts.items()
+            for reason, count in counts.items()
         ],
     }

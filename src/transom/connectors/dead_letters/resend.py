@@ -60,21 +60,23 @@ class Resent:
     """Those that could not be sent, by the reason why not."""
 
 
-def count_pending(store: LetterStore, target: str, reasons: Collection[str], outcome: Resent, *, again: bool) -> None:
+def count_pending(store: LetterStore, target: str, reasons: Collection[str], outcome: Resent, *, repeat: bool) -> None:
     """Count in `outcome` what `send_pending` would send to a target, without a connection and without content."""
-    sent = set() if again else _ids_sent(store, target)
+    sent = set() if repeat else _ids_sent(store, target)
     outcome.sent.update(letter.reason for letter in _pending(store.letters(with_content=False), reasons, sent, outcome))
 
 
-def send_pending(store: LetterStore, sender: Sender, reasons: Collection[str], outcome: Resent, *, again: bool) -> None:
+def send_pending(
+    store: LetterStore, sender: Sender, reasons: Collection[str], outcome: Resent, *, repeat: bool
+) -> None:
     """Send the dead letters that have one of `reasons` (empty: any) and were not sent before; count in `outcome`.
 
-    Each portion is recorded once it is acknowledged. With `again`, those that were sent before are sent once more. An
+    Each portion is recorded once it is acknowledged. With `repeat`, those that were sent before are sent once more. An
     error of the connection is raised; what was acknowledged before the error is recorded.
     """
     assert store.folder is not None  # noqa: S101 - the caller has checked it
     with ResendRecord(store.folder) as record:
-        sent = set() if again else _ids_sent(store, sender.target)
+        sent = set() if repeat else _ids_sent(store, sender.target)
         remaining = _pending(store.letters(), reasons, sent, outcome)
         while portion := list(islice(remaining, sender.portion)):
             _send_portion(portion, sender, record, outcome)

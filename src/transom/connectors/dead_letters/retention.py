@@ -162,7 +162,7 @@ def _query_id(file: Path) -> str:
 
 def _why_kept(named: Path | None, checkpoints: Iterable[Path | None], query: str) -> str:
     """Return why the newest dead letters of a query are kept, and what the user can do."""
-    if any(True for _ in _spark_folders([one for one in checkpoints if one is not None], query)):
+    if any(True for _ in _spark_folders([folder for folder in checkpoints if folder is not None], query)):
         return "their micro-batch is not committed yet"
     if named is None:
         return "an earlier version wrote them; name their checkpoint with --checkpoint"

@@ -40,10 +40,10 @@ def target_name(extent: Extent, to: str | None) -> str:
 
 
 @contextmanager
-def open_sender(extent: Extent, to: str | None, authority: Path | None, *, again: bool) -> Iterator[Sender]:
+def open_sender(extent: Extent, to: str | None, authority: Path | None, *, repeat: bool) -> Iterator[Sender]:
     """Open the connection to the target of an extent's dead letters, with the TLS and login of its source.
 
-    `to` and the `authority` to trust are for receivers as in their URLs; `again` makes a receiver take a message that
+    `to` and the `authority` to trust are for receivers as in their URLs; `repeat` makes a receiver take a message that
     it has recognised before.
     """
     target = target_name(extent, to)
@@ -61,5 +61,5 @@ def open_sender(extent: Extent, to: str | None, authority: Path | None, *, again
         case HttpPush() as source:
             from transom.connectors.dead_letters.to_receiver import ReceiverSender
 
-            with closing(ReceiverSender(source, target, authority, again=again)) as receiver_sender:
+            with closing(ReceiverSender(source, target, authority, repeat=repeat)) as receiver_sender:
                 yield receiver_sender

@@ -91,5 +91,5 @@ def count_by_reason(store: LetterStore) -> dict[str, ReasonCount]:
     counts: dict[str, ReasonCount] = {}
     for letter in store.letters(with_content=False):
         counts.setdefault(letter.reason, ReasonCount()).add(letter, was_sent=letter.id in targets)
-    order = Counter({reason: one.count for reason, one in counts.items()})
+    order = Counter({reason: total.count for reason, total in counts.items()})
     return {reason: counts[reason] for reason, _ in order.most_common()}

@@ -30,14 +30,14 @@ class ReceiverSender:
 
     portion = 1
 
-    def __init__(self, source: HttpPush, url: str, authority: Path | None, *, again: bool) -> None:
+    def __init__(self, source: HttpPush, url: str, authority: Path | None, *, repeat: bool) -> None:
         """Prepare requests to the receiver of a source at `url`; `authority` is the file to trust for TLS.
 
-        With `again`, the collector takes messages that it has recognised before as new ones.
+        With `repeat`, the collector takes messages that it has recognised before as new ones.
         """
         self._httpx = require_library("httpx", "resend")
         self.target = url
-        self._attempt = f"-{uuid4().hex[:8]}" if again else ""
+        self._attempt = f"-{uuid4().hex[:8]}" if repeat else ""
         headers = {"Content-Type": "application/octet-stream"}
         if source.token is not None:
             headers["Authorization"] = f"Bearer {resolve_references(source.token)}"

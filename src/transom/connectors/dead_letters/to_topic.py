@@ -77,7 +77,7 @@ class TopicSender:
             self._client.handle.poll(0)
         self._client.handle.flush()  # every message is acknowledged or refused within the delivery timeout
         down = [problem for problem in problems.values() if problem.code() in self._unavailable]
-        refused = {name: str(one.str()) for name, one in problems.items() if one.code() not in self._unavailable}
+        refused = {name: str(why.str()) for name, why in problems.items() if why.code() not in self._unavailable}
         if not down:
             return Receipt(accepted, refused)
         reason = self._client.error(self._kafka.KafkaException(down[0]))

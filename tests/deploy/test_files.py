@@ -30,7 +30,7 @@ from transom.serving.http.access import OPEN_PATHS
 from transom.serving.http.server import SHORTEST_TOKEN
 from transom.version import __version__
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "examples" / "deploy"
 UNITS = sorted((DEPLOY / "systemd").iterdir())
 STATE = "/var/lib/transom"
