@@ -129,10 +129,10 @@ def fit_rows(
         else:
             types[name] = kind
             tests[name] = _accepts_any if name in known_types or (is_text and kind == "string") else TYPE_TESTS[kind]
-    found = [_misfit(row, {name: columns[name][row] for name in tests}, tests, types) for row in range(total)]
-    rows = [row for row, misfit in enumerate(found) if misfit is None]
+    misfits = [_misfit(row, {name: columns[name][row] for name in tests}, tests, types) for row in range(total)]
+    rows = [row for row, misfit in enumerate(misfits) if misfit is None]
     fitting = {name: [columns[name][row] for row in rows] for name in columns if name in tests}
-    return FittedSample(fitting, rows, types, omitted, [misfit for misfit in found if misfit is not None])
+    return FittedSample(fitting, rows, types, omitted, [misfit for misfit in misfits if misfit is not None])
 
 
 def _misfit(
