@@ -115,6 +115,7 @@ def replay_query(
         query.semantics.check_format(form)
     spark = start_session(master)
     from transom.cli.printing.answers import print_table
+    from transom.connectors.rejections import rejection_hint
     from transom.model.reject_reason import rejected_line
     from transom.runtime.dataframe import dataframe
     from transom.runtime.dataframe import replay as replay_on_spark
@@ -134,7 +135,9 @@ def replay_query(
             if sink.folder is not None:
                 sink.attach(frame.write.mode("errorifexists")).save()
     for stream, messages in rejected.messages().items():
-        warn(f"warning: {rejected_line(stream, messages.counts, messages.first, messages.unit)}")
+        source, calendar = job.catalog.sources[stream], job.catalog.calendar
+        hint = rejection_hint(source, calendar, messages.counts, messages.used, messages.example)
+        warn(f"warning: {rejected_line(stream, messages.counts, messages.first, messages.unit, hint)}")
     if sink.folder is not None:
         remark(f"{sink.folder}: written")
     elif job.results.show(

@@ -37,17 +37,34 @@ class RejectReason(Enum):
 
 MOST_REASONS = 5
 """For how many reasons a warning shows the first rejected message or row."""
+FEW = 10
+"""With fewer rejected rows, nothing is concluded from them."""
 
 
-def rejected_line(stream: str, counts: Mapping[str, int], first: Mapping[str, str], unit: str = "messages") -> str:
-    """Return the sentence on a stream's rejected messages or rows (`unit`): counts by reason, and the first of each.
+def is_mostly_rejected(counts: Mapping[str, int], used: int) -> bool:
+    """Whether more than half of a source's rows, and at least 10, are rejected; `used` is the number of the others."""
+    rejected = sum(counts.values())
+    return rejected >= FEW and rejected > used
 
-    `first` has the text of the first one by reason, in the order of the input. If there are several reasons, each of
-    the first five has a line of its own.
+
+def most_frequent(counts: Mapping[str, int]) -> str:
+    """Return the reason with the highest of the `counts`; of several, the first in alphabetical order."""
+    return min(counts, key=lambda reason: (-counts[reason], reason))
+
+
+def rejected_line(
+    stream: str, counts: Mapping[str, int], first: Mapping[str, str], unit: str = "messages", hint: str | None = None
+) -> str:
+    """Return the sentence on a stream's rejected messages or rows (`unit`): counts by reason, first of each, `hint`.
+
+    `first` has the place of the first one by reason and what is wrong with it, in the order of the input. If there are
+    several reasons, each of the first five has a line of its own. `hint` is the remedy if most are rejected.
     """
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items()))
     line = f"rejected {unit} of {stream}: {reasons}; the first "
     if len(first) == 1:
-        return f"{line}is {next(iter(first.values()))}"
-    shown = list(first.items())[:MOST_REASONS]
-    return f"{line}of each reason:" + "".join(f"\n  {reason}: {text}" for reason, text in shown)
+        line += f"is {next(iter(first.values()))}"
+    else:
+        shown = list(first.items())[:MOST_REASONS]
+        line += "of each reason:" + "".join(f"\n  {reason}: {text}" for reason, text in shown)
+    return line if hint is None else f"{line}; most {unit} are rejected: {hint}"

@@ -201,7 +201,7 @@ def _without_rejected(frame: DataFrame, opener: SourceOpener, extent: Extent) ->
         detail = None
         if REJECTED_MESSAGE in frame.columns:
             detail = connectors.message_detail(extent, opener.job.catalog.calendar)
-        frame = opener.rejected.cache_messages(frame, extent.name, unit, detail)
+        frame = opener.rejected.cache_messages(frame, extent.name, unit, detail, opener.job.options.until)
     return frame.where(F.col(REJECT_REASON).isNull()).drop(REJECT_REASON, ORIGIN_ORDER, REJECTED_MESSAGE)
 
 

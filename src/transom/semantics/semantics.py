@@ -159,12 +159,17 @@ class Semantics:
         """Yield a text about each extent with rejected rows or messages, after the query was evaluated on `inputs`."""
         from collections import Counter
 
-        from transom.model.reject_reason import rejected_line
+        from transom.connectors.rejections import rejection_hint
+        from transom.model.reject_reason import most_frequent, rejected_line
 
         yield from inputs.rejections.lines()
+        catalog = self.query.catalog
         for stream, messages in inputs.rejected.items():
             counts = Counter(message.reason.value for message in messages)
             first: dict[str, str] = {}
             for message in messages:
                 first.setdefault(message.reason.value, f"{message.origin}: {message.detail}")
-            yield rejected_line(stream, counts, first, messages[0].unit)
+            reason, used = most_frequent(counts), len(inputs.streams.get(stream, ()))
+            example = next(message.detail for message in messages if message.reason.value == reason)
+            hint = rejection_hint(catalog.sources[stream], catalog.calendar, counts, used, example)
+            yield rejected_line(stream, counts, first, messages[0].unit, hint)

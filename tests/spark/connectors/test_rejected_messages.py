@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,16 @@ def test_a_replay_in_python_counts_rejected_messages(spark: SparkSession, monkey
     assert (messages.counts, messages.unit) == ({"ahead": 1, "no time": 1}, "messages")
     assert messages.first.startswith("p-0@30: ")
     assert "'x'" in messages.first
+
+
+def test_a_replay_has_the_hint_of_the_reference_engine(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows after --until are not used, so that most of the others are rejected."""
+    publish([*GOOD[:6], *GOOD[20:], *(row((AT + second) * 1000) for second in range(11))], spark, monkeypatch)
+    query = write_query(tmp_path)
+    said = [warnings_of(command(name, query, "--until", "10 s").stderr) for name in ("simulate", "replay")]
+    (simulated,), (replayed,) = [[re.sub(r"now is \d+", "now is N", line) for line in lines] for lines in said]
+    assert simulated == replayed
+    assert "11 ahead" in simulated
+    assert "; most messages are rejected: are the values milliseconds since 1970?" in simulated

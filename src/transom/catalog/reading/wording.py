@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable
+from datetime import date
 
 _LONGEST = 40
 _KINDS = {
@@ -32,7 +33,7 @@ POSITION_EXAMPLE = "`position: {lon: lon, lat: lat}`"
 
 
 def display_value(value: object) -> str:
-    """Format a value for an error message: quoted if it is text, shortened if it is long."""
+    """Format a value for an error message: text quoted, a time in ISO 8601, anything long shortened."""
     if isinstance(value, dict):
         return "entries"
     if isinstance(value, list | tuple):
@@ -41,6 +42,8 @@ def display_value(value: object) -> str:
         return "nothing"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, date):
+        return value.isoformat().replace("+00:00", "Z")
     try:
         text = repr(value)
     except ValueError:  # Python does not print integers of more than 4300 digits

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from transom.catalog.extent import Extent
 from transom.catalog.extras import require_library
+from transom.catalog.reading.wording import display_value
 from transom.catalog.resolve.kafka import HEADER_PREFIX
 from transom.catalog.servers import Kafka, Payload
 from transom.connectors.kafka.avro import AvroReader
@@ -111,7 +112,7 @@ def row_decoder(
         for tick, row in reader.rows(message.value or b"", envelope, message.moment):
             row_tick = calendar.tick_of(message.moment) if tick is None else tick
             if row_tick < 0:
-                raise RejectError(RejectReason.EPOCH, f"{message.moment} lies before tick 0")
+                raise RejectError(RejectReason.EPOCH, f"{display_value(message.moment)} lies before tick 0")
             if limit is not None and row_tick > limit:
                 raise RejectError(RejectReason.AHEAD, f"tick {row_tick}, the last one that is allowed now is {limit}")
             decoded.append((row_tick, row))

@@ -14,8 +14,8 @@ from pyspark.sql import Column, DataFrame, Observation, Row
 from pyspark.sql import functions as F
 
 from transom.model.balance import Balance
-from transom.model.reject_reason import RejectReason
-from transom.spark.columns import COUNT, IS_ROW, ORDER, ORIGIN_ORDER, REJECT_REASON
+from transom.model.reject_reason import RejectReason, is_mostly_rejected, most_frequent
+from transom.spark.columns import COUNT, IS_ROW, ORDER, ORIGIN_ORDER, REJECT_REASON, TICK_NUMBER
 
 OBSERVATION_TIMEOUT = 10.0
 """Seconds to wait for a count after the result: Spark reports none for a part of the plan that it skipped."""
@@ -25,25 +25,47 @@ OBSERVATION_TIMEOUT = 10.0
 class RejectedMessages:
     """The rejected messages of one stream by reason: their number, and the location of the first with its details.
 
-    The reasons of `first` are in the order of the input. `unit` says in the plural what they are.
+    The reasons of `first` are in the order of the input. `unit` says in the plural what they are. `used` is the number
+    of the others. `example` says what is wrong with the first one that has the most frequent reason; it is empty unless
+    most are rejected.
     """
 
     counts: dict[str, int]
     first: dict[str, str]
     unit: str = "messages"
+    used: int = 0
+    example: str = ""
 
 
 @dataclass(frozen=True)
 class _CachedSource:
-    """The persisted frame of a source, the name of its rows in the plural, and a function: why a row is rejected."""
+    """The persisted frame of a source; `unit`, `detail` and `until` are those of `RejectedRows.cache_messages`."""
 
     frame: DataFrame
     unit: str
     detail: Callable[[Row], str] | None
+    until: int | None
 
-    def describe(self, rejected: Row) -> str:
-        """The location of a rejected row, and why it is rejected."""
-        return f"{rejected['origin']}: {rejected['detail'] if self.detail is None else self.detail(rejected)}"
+    def reasons(self) -> tuple[list[Row], int]:
+        """Return a row for each reason with its number of rows and its first one, in order; and the number of used rows.
+
+        The columns are the reason, `rows`, and `first` with all columns of the source.
+        """
+        in_time = F.lit(True) if self.until is None else F.col(TICK_NUMBER) <= F.lit(self.until)
+        order = F.col(ORIGIN_ORDER if ORIGIN_ORDER in self.frame.columns else ORDER)
+        counted = self.frame.groupBy(REJECT_REASON).agg(
+            F.count("*").alias("rows"),
+            F.count_if(in_time).alias("used"),
+            F.min_by(F.struct("*"), order).alias("first"),
+            F.min(order).alias("order"),
+        )
+        found = counted.collect()
+        rejected = sorted((row for row in found if row[REJECT_REASON] is not None), key=lambda row: row["order"])
+        return rejected, sum(row["used"] for row in found if row[REJECT_REASON] is None)
+
+    def detail_of(self, rejected: Row) -> str:
+        """Say why a row of the source is rejected."""
+        return rejected["detail"] if self.detail is None else self.detail(rejected)
 
 
 class RejectedRows:
@@ -56,30 +78,32 @@ class RejectedRows:
         self._messages: dict[str, RejectedMessages] = {}
 
     def cache_messages(
-        self, frame: DataFrame, extent: str, unit: str = "messages", detail: Callable[[Row], str] | None = None
+        self,
+        frame: DataFrame,
+        extent: str,
+        unit: str = "messages",
+        detail: Callable[[Row], str] | None = None,
+        until: int | None = None,
     ) -> DataFrame:
         """Persist a source's frame of rows, so that the query and the count of rejected ones read it once.
 
         `unit` says in the plural what is rejected. `detail` says why a row of the frame is rejected, where the column
-        `detail` does not.
+        `detail` does not. Rows after tick `until` do not count as used.
         """
-        self._cached[extent] = _CachedSource(frame.persist(), unit, detail)
+        self._cached[extent] = _CachedSource(frame.persist(), unit, detail, until)
         return self._cached[extent].frame
 
     def messages(self) -> dict[str, RejectedMessages]:
         """Count each source's rejected messages by reason, and keep the first of each, from the cached frames."""
         for name, cached in self._cached.items():
-            dead = cached.frame.where(F.col(REJECT_REASON).isNotNull())
-            order = F.col(ORIGIN_ORDER if ORIGIN_ORDER in dead.columns else ORDER)
-            first = F.min_by(F.struct("*"), order).alias("first")
-            counted = dead.groupBy(REJECT_REASON).agg(F.count("*").alias("count"), first, F.min(order).alias("order"))
-            reasons = sorted(counted.collect(), key=lambda row: row["order"])
-            if reasons:
-                self._messages[name] = RejectedMessages(
-                    {row[REJECT_REASON]: row["count"] for row in sorted(reasons, key=lambda row: row[REJECT_REASON])},
-                    {row[REJECT_REASON]: cached.describe(row["first"]) for row in reasons},
-                    cached.unit,
-                )
+            reasons, used = cached.reasons()
+            if not reasons:
+                continue
+            counts = {row[REJECT_REASON]: row["rows"] for row in sorted(reasons, key=lambda row: row[REJECT_REASON])}
+            details = {row[REJECT_REASON]: cached.detail_of(row["first"]) for row in reasons}
+            first = {row[REJECT_REASON]: f"{row['first']['origin']}: {details[row[REJECT_REASON]]}" for row in reasons}
+            example = details[most_frequent(counts)] if is_mostly_rejected(counts, used) else ""
+            self._messages[name] = RejectedMessages(counts, first, cached.unit, used, example)
         return self._messages
 
     def release(self) -> None:
