@@ -47,9 +47,9 @@ class _CachedSource:
     until: int | None
 
     def reasons(self) -> tuple[list[Row], int]:
-        """Return a row for each reason with its number of rows and its first one, in order; and the number of used rows.
+        """Return a row for each reason, in the order of the first row of the reason, and the number of used rows.
 
-        The columns are the reason, `rows`, and `first` with all columns of the source.
+        The columns are the reason, `rows` (their number), and `first` with all columns of the first row.
         """
         in_time = F.lit(True) if self.until is None else F.col(TICK_NUMBER) <= F.lit(self.until)
         order = F.col(ORIGIN_ORDER if ORIGIN_ORDER in self.frame.columns else ORDER)
