@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from datetime import UTC, datetime
@@ -160,21 +161,29 @@ def test_a_run_says_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     ]
 
 
+CLOSED = "last closed tick: 59, which ended at 2026-01-01 00:01:00 UTC"
+AHEAD = "the newest row is at 2026-01-01 00:02:00 UTC; the clock ends windows that may be empty, so pass --until "
+AHEAD += "2026-01-01T00:02:00Z to end them up to this row"
+
+
 @pytest.mark.parametrize(
-    ("until", "closed", "state", "line"),
+    ("until", "closed", "ahead", "state", "lines"),
     [
-        (None, 59, 3, "last closed tick: 59, which ended at 2026-01-01 00:01:00 UTC"),
-        (None, None, 3, "last closed tick: none; a tick closes when every source has a later row"),
-        (None, None, 0, None),
-        (99, 59, 3, None),
+        (None, 59, None, 3, [CLOSED]),
+        (None, None, None, 3, ["last closed tick: none; a tick closes when every source has a later row"]),
+        (None, None, None, 0, []),
+        (99, 59, None, 3, []),
+        (None, 59, 120, 3, [CLOSED, AHEAD]),
+        (None, None, 120, 3, [AHEAD]),
     ],
-    ids=["closed", "open", "without state", "until"],
+    ids=["closed", "open", "without state", "until", "closed by the clock", "open by the clock"],
 )
 def test_run_once_prints_the_last_closed_tick(
     until: int | None,
     closed: int | None,
+    ahead: int | None,
     state: int,
-    line: str | None,
+    lines: list[str],
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
@@ -195,7 +204,57 @@ def test_run_once_prints_the_last_closed_tick(
         final_progress=Progress,
         changed_files=list,
         closed_tick=lambda: closed,
+        newest_tick_ahead=lambda: ahead,
     )
     with stop_on_signal() as stop:
         watch_and_report(running, stop)
-    assert capsys.readouterr().err.splitlines()[1:] == ([] if line is None else [line])
+    said = capsys.readouterr().err.splitlines()[1:]
+    assert [re.sub(r"^warning: the clock is at [-0-9: ]+ UTC, and ", "", line) for line in said] == lines
+
+
+def test_rows_ahead_of_the_clock_count_only_if_the_clock_ends_windows() -> None:
+    pytest.importorskip("pyspark")
+    from transom.runtime.options import RunOptions
+    from transom.runtime.progress import Progress
+    from transom.runtime.running import Running
+
+    calendar = Calendar(epoch=datetime(2026, 1, 1, tzinfo=UTC))
+    catalog = transom.Catalog.from_dict({"epoch": "2026-01-01", "extents": {"a": {"declare": "pushed (x:integer)"}}})
+
+    def ahead(
+        text: str, newest: datetime | None, now: datetime, until: int | None = None, calendar: Calendar = calendar
+    ) -> int | None:
+        query = transom.compile(text, catalog, language="sneeql")
+        job = SimpleNamespace(
+            catalog=SimpleNamespace(calendar=calendar), options=RunOptions(until=until), plan=query.physical()
+        )
+        running: Any = SimpleNamespace(job=job, last_progress=Progress(newest=newest))
+        return Running.newest_tick_ahead(running, now)
+
+    windows = "RSTREAM(SELECT COUNT(*) AS n FROM a [FROM NOW-9 TO NOW SLIDE 10 SEC])"
+    early, late = datetime(2026, 1, 1, 0, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 2, 1, tzinfo=UTC)
+    assert ahead(windows, late, early) == 120
+    assert ahead(windows, late, late) is None
+    assert ahead(windows, None, early) is None
+    within = Calendar(epoch=datetime(2026, 1, 1, 0, 0, 0, 192_770, tzinfo=UTC))
+    assert ahead(windows, datetime(2026, 1, 1, 0, 2, 1, 192_000, tzinfo=UTC), early, calendar=within) == 120
+    assert ahead(windows, late, early, until=7) is None
+    assert ahead("SELECT x FROM a", late, early) is None
+
+
+def test_progress_keeps_the_newest_event_time() -> None:
+    pytest.importorskip("pyspark")
+    from transom.runtime.progress import Progress
+    from transom.spark.input.balance import RowCounts
+
+    done = Progress()
+    for batch, newest in enumerate(["2026-01-01T00:02:00.000Z", "2026-01-01T00:01:00.000Z", None]):
+        report = {
+            "batchId": batch,
+            "durationMs": {"addBatch": 1},
+            "stateOperators": [],
+            "sources": [],
+            "eventTime": {} if newest is None else {"max": newest},
+        }
+        done = done.with_report(report, RowCounts())
+    assert done.newest == datetime(2026, 1, 1, 0, 2, tzinfo=UTC)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -246,11 +247,18 @@ def print_closed_tick(running: Running) -> None:
     """Print the last tick whose answers are complete in a run with --once, unless --until sets the last tick."""
     if not running.job.options.once or running.job.options.until is not None:
         return
-    tick = running.closed_tick()
+    tick, ahead, calendar = running.closed_tick(), running.newest_tick_ahead(), running.job.catalog.calendar
     if tick is not None:
-        end = running.job.catalog.calendar.instant_of(tick + 1)
+        end = calendar.instant_of(tick + 1)
         remark(f"last closed tick: {tick}, which ended at {end:%Y-%m-%d %H:%M:%S} UTC", err=True)
-    elif running.job.bound.rows != 0:
+    if ahead is not None:
+        newest = calendar.instant_of(ahead)
+        warn(
+            f"warning: the clock is at {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, and the newest row is at "
+            f"{newest:%Y-%m-%d %H:%M:%S} UTC; the clock ends windows that may be empty, so pass "
+            f"--until {newest.isoformat().replace('+00:00', 'Z')} to end them up to this row"
+        )
+    elif tick is None and running.job.bound.rows != 0:
         remark("last closed tick: none; a tick closes when every source has a later row", err=True)
 
 

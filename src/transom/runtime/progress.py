@@ -42,6 +42,8 @@ class Progress:
     """The number of micro-batches that were committed and, after a kill, not counted."""
     offsets: Mapping[str, OffsetCounts] = field(default_factory=dict)
     """At the end of a run, what the offsets are that it has passed, for topics with offsets without a row."""
+    newest: datetime | None = None
+    """The latest event time that Spark has reported since this start: the end of the tick of the newest row."""
 
     @property
     def rows_in(self) -> int:
@@ -69,19 +71,22 @@ class Progress:
         seconds = max(report.get("batchDuration", 0), 1) / 1000
         new = batch_balances(report, metrics)
         new_rows_out = rows_out(report.get("observedMetrics") or {})
+        event_time = report.get("eventTime", {})
+        newest = [moment for moment in (self.newest, _parse_instant(event_time.get("max"))) if moment is not None]
         return Progress(
             report["batchId"],
             {name: self.sources.get(name, Balance()) + new.get(name, Balance()) for name in {**self.sources, **new}},
             self.rows_out + new_rows_out,
             sum(balance.read for balance in new.values()) / seconds,
             new_rows_out / seconds,
-            _parse_instant(report.get("eventTime", {}).get("watermark")) or self.watermark,
+            _parse_instant(event_time.get("watermark")) or self.watermark,
             sum(operator["numRowsTotal"] for operator in report["stateOperators"]),
             self.refused,
             _add_counts(self.unread, _unread_offsets(report)),
             self.earlier,
             self.counted_from,
             self.uncounted,
+            newest=max(newest, default=None),
         )
 
     def lag(self, now: datetime | None = None) -> float | None:

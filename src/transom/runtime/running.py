@@ -11,13 +11,15 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from transom.errors import Fenced, LostRows, RunWarning, TransomError
+from transom.physical.nodes.node import ReadClock
+from transom.physical.nodes.walk import walk
 from transom.runtime.accounts import RowAccounts
 from transom.runtime.checkpoint.checkpoint import Checkpoint
 from transom.runtime.checkpoint.handover import mark_withheld
@@ -32,6 +34,7 @@ from transom.runtime.sinks.retries import retries_counted
 from transom.runtime.sinks.sink import Sink
 from transom.spark.event_time import EPOCH, TickTime
 from transom.spark.input.balance import RowCounts
+from transom.spark.input.clock import last_completed_tick
 
 REPORT_INTERVAL = 2.0
 """Seconds between two reads of Spark's progress reports."""
@@ -253,6 +256,19 @@ class Running:
             return None
         closed = TickTime(self.job.catalog.calendar).last_closed_tick((watermark - EPOCH) // timedelta(milliseconds=1))
         return closed if self.job.options.until is None else min(closed, self.job.options.until)
+
+    def newest_tick_ahead(self, now: datetime | None = None) -> int | None:
+        """The tick of the newest row if the clock ends windows and has not passed this tick yet; else None.
+
+        The clock ends windows that may be empty, unless the run has a last tick. `now` is by default the current time.
+        """
+        newest, calendar = self.last_progress.newest, self.job.catalog.calendar
+        follows_clock = any(isinstance(node, ReadClock) and not node.schedule.is_single for node in walk(self.job.plan))
+        if newest is None or self.job.options.until is not None or not follows_clock:
+            return None
+        # the event time of a row is the end of its tick; Spark reports it in whole milliseconds, rounded down
+        tick = calendar.tick_of(newest + timedelta(microseconds=999)) - 1
+        return tick if tick > last_completed_tick(calendar, now) else None
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the query ends or `seconds` have passed (None: no limit); return True if the query has ended.
