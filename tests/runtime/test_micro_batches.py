@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import transom
 from transom import Catalog
 from transom.runtime.verify.micro_batches import Split, batch_rows, split_batches, write_streams
+from transom.runtime.verify.verify import distinct_splits
 
 CATALOG = Catalog.from_dict(
     {
@@ -58,3 +59,28 @@ def test_the_last_file_moves_the_watermark_past_the_end(tmp_path: Path) -> None:
         for name, path in paths.items()
     }
     assert ticks == {"a": [[0, 4], [4], [9]], "b": [[], [4], [6]]}
+
+
+@pytest.mark.parametrize(
+    ("splits", "rows", "sizes"),
+    [
+        ("1,7,all", 340, [17, 34, None]),
+        ("1,7,all", 21, [2, 7, None]),
+        ("1,7,all", 20, [1, 7, None]),
+        ("1,2,3,4,5", 340, [17, 34, 68, 170]),
+        ("17,1", 340, [17, 34]),
+        ("1,17", 340, [17]),
+        ("7,7,all,all", 30, [7, None]),
+        ("1,7", 0, [1, 7]),
+    ],
+)
+def test_verify_runs_no_size_twice(splits: str, rows: int, sizes: list[int | None]) -> None:
+    """A size is enlarged to at most 20 micro-batches, and further if an earlier one has the same size."""
+    chosen = distinct_splits([Split.read(text) for text in splits.split(",")], rows)
+    assert chosen == [Split(size) for size in sizes]
+    assert all(len(split.cut(rows)) <= 20 for split in chosen)
+
+
+def test_uneven_splits_are_kept_apart_by_seed() -> None:
+    uneven = [Split(seed=1), Split(seed=2)]
+    assert distinct_splits([*uneven, Split(seed=1)], 1000) == uneven
