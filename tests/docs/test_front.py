@@ -101,7 +101,7 @@ def test_stale_words_are_noticed() -> None:
 
 def test_the_table_of_commands_is_complete() -> None:
     commands = list(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-    rows = re.findall(r"^\| \[`(\w+)`\]\(#(\w+)\) \|", text_of("docs/commands.md"), re.MULTILINE)
+    rows = re.findall(r"^\| \[`([\w-]+)`\]\(#([\w-]+)\) \|", text_of("docs/commands.md"), re.MULTILINE)
     assert sorted(name for name, _ in rows) == sorted(commands)
     assert all(name == anchor for name, anchor in rows)
 

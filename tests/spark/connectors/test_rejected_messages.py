@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import transom
 from tests.cli.test_app import transom as command
-from tests.connectors.test_rejected_messages import AT, BAD, CATALOG, GOOD, LINE, QUERY, row, topic, write_query
+from tests.connectors.test_rejected_messages import AT, BAD, CATALOG, GOOD, LINES, QUERY, row, topic, write_query
 from transom.connectors.kafka import read
 from transom.connectors.kafka import spark as on_spark
 from transom.spark.input.rejected import RejectedRows
@@ -47,7 +47,7 @@ def test_commands_say_which_messages_are_rejected(
     publish([*GOOD, *BAD], spark, monkeypatch)
     name, *more = arguments
     done = command(name, write_query(tmp_path), *more, "--strict")
-    assert warnings_of(done.stderr) == [f"warning: {LINE}", "error: warnings fail with --strict"]
+    assert warnings_of(done.stderr) == [f"warning: {LINES[0]}", "error: warnings fail with --strict"]
     assert done.returncode == 1
     if name == "verify":
         assert "all agree" in done.stdout

@@ -59,9 +59,9 @@ class _CachedSource:
             F.min_by(F.struct("*"), order).alias("first"),
             F.min(order).alias("order"),
         )
-        found = counted.collect()
-        rejected = sorted((row for row in found if row[REJECT_REASON] is not None), key=lambda row: row["order"])
-        return rejected, sum(row["used"] for row in found if row[REJECT_REASON] is None)
+        counts = counted.collect()
+        rejected = sorted((row for row in counts if row[REJECT_REASON] is not None), key=lambda row: row["order"])
+        return rejected, sum(row["used"] for row in counts if row[REJECT_REASON] is None)
 
     def detail_of(self, rejected: Row) -> str:
         """Say why a row of the source is rejected."""
