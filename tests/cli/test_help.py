@@ -14,6 +14,7 @@ from unittest import mock
 import pytest
 
 from tests.cli.test_app import ROOT, transom
+from transom.cli.app import app, app_for
 
 QUERY = ROOT / "examples" / "roads" / "q1.sneeql"
 
@@ -86,3 +87,14 @@ def test_shells_complete_commands_and_options(typed: str, offered: str) -> None:
     program = "import sys; sys.argv = ['transom']; from transom.cli.app import main; main()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
     assert offered in done.stdout.split(), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [(["check", "x"], 1), (["dead-letters"], 1), (["chekc"], None), ([], None), (["--version"], None)],
+)
+def test_only_the_command_that_is_called_is_built(words: list[str], count: int | None) -> None:
+    """All commands are there for help and for typing mistakes; the app itself stays whole."""
+    every = len(app.registered_commands)
+    assert len(app_for(words).registered_commands) == (count or every)
+    assert len(app.registered_commands) == every > 20

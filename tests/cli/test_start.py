@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -75,8 +76,8 @@ def test_starting_costs_at_most_six_times_the_import_of_typer_and_rich(
     ratios: dict[str, float] = {}
     for _ in range(ROUNDS):
         runs += [{name: cpu_seconds(words, environ) for name, words in commands.items()} for _ in range(REPEATED)]
-        least = {name: min(run[name] for run in runs) for name in commands}  # other processes only ever add seconds
-        ratios = {name: round(least[name] / least["base"], 2) for name in STARTS}
+        # the speed of a machine changes within seconds, so each start is compared with the import beside it
+        ratios = {name: round(median(run[name] / run["base"] for run in runs), 2) for name in STARTS}
         if max(ratios.values()) <= AT_MOST:
             break
     record_property("ratios", ratios)

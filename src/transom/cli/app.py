@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import atexit
 import gc
+import sys
 from collections.abc import Sequence
+from copy import copy
 from enum import StrEnum
 from os.path import commonpath
 from pathlib import Path
@@ -112,9 +114,22 @@ def main() -> None:
     gc.disable()  # until a command begins: what the options are made of is never freed
     try:
         with report_errors():
-            app()
+            app_for(sys.argv[1:])()
     finally:
         gc.enable()
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """Return an app with only the command that the command line `words` begin with; all commands if it is none.
+
+    To build a command from its options takes some milliseconds, and there are twenty.
+    """
+    named = {command.name or getattr(command.callback, "__name__", ""): command for command in app.registered_commands}
+    if not words or words[0] not in named:
+        return app
+    smaller = copy(app)
+    smaller.registered_commands = [named[words[0]]]
+    return smaller
 
 
 def print_version(requested: bool) -> None:
