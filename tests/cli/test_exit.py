@@ -117,6 +117,11 @@ SPARKS = {
         Unavailable,
         "a server is not available",
     ),
+    "no JVM": (
+        "[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.",
+        EngineError,
+        "the JVM of Spark ended while it started",
+    ),
     "a broker": ("java.net.ConnectException: Connection refused", Unavailable, "a server is not available"),
 }
 

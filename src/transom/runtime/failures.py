@@ -18,6 +18,10 @@ _REJECTED_MESSAGE = re.compile(r": offset \d+ of partition \d+")
 _DEAD_LETTERS_HINT = (
     "give the source a folder under the key dead, and start the query again: rejected messages then become dead letters"
 )
+_NO_JVM_HINT = (
+    "read what spark-submit printed above. If it names an unresolved dependency, Spark could not download the packages "
+    "in spark.jars.packages: give it jar files in spark.jars. Else check that `java -version` prints 17 or later"
+)
 _DATA_LOSS = re.compile(r"KAFKA_DATA_LOSS|Some data may have been lost")
 _STATE_FILE_CONDITION = re.compile(
     r"CANNOT_LOAD_STATE_STORE\.(?:AUTO_SNAPSHOT_REPAIR_FAILED|CANNOT_FIND_BASE_SNAPSHOT_CHECKPOINT|CANNOT_READ_\w+"
@@ -56,6 +60,8 @@ def translate_error(error: BaseException, run_folders: Sequence[Path] = ()) -> T
     """
     if isinstance(error, TransomError):
         return error
+    if "JAVA_GATEWAY_EXITED" in str(error):
+        return EngineError("the JVM of Spark ended while it started", detail=first_cause(str(error)), hint=_NO_JVM_HINT)
     text = _QUERY_DUMP.sub("", str(error))
     wrapped = _wrapped_error(text)
     if wrapped is not None:

@@ -217,4 +217,8 @@ def load_kafka(reader: DataFrameReader | DataStreamReader) -> DataFrame:
         from pyspark import __version__
 
         jar = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{__version__}"
-        raise UsageError("Spark has no connector for Kafka", hint=f"start it with --packages {jar}") from error
+        hint = (
+            f"write `spark.jars.packages {jar}` in a file spark-defaults.conf, and set SPARK_CONF_DIR to its folder; "
+            f"or start the command with spark-submit --packages {jar}"
+        )
+        raise UsageError("Spark has no connector for Kafka", hint=hint) from error
