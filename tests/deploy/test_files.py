@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 from tests.cli.test_app import transom
 from tests.docs.pages import text_of
 from transom.cli.app import app
-from transom.cli.live.serve import read_listening
+from transom.cli.live.listening import read_listening
 from transom.errors import EXIT_CODES
 from transom.project.project import read_project
 from transom.serving.http.access import OPEN_PATHS
@@ -167,9 +167,7 @@ def test_compose_listens_as_serve_allows(tmp_path: Path) -> None:
         (tmp_path / name).write_text("x" * SHORTEST_TOKEN)
     files = {option: tmp_path / Path(options[option]).name for option in options if "/run/secrets" in options[option]}
     port = options["--listen"].rpartition(":")[2]
-    read_listening(
-        options["--listen"], files["--token-file"], files["--tls-certificate"], files["--tls-key"], proxy=None
-    )
+    read_listening(options["--listen"], files["--token-file"], files["--tls-certificate"], files["--tls-key"], None, "")
     assert compose()["services"]["transom"]["ports"] == [f"127.0.0.1:{port}:{port}"]
     default = next(p.default for p in GROUP.commands["serve"].params if p.name == "listen")
     assert default == f"127.0.0.1:{port}"

@@ -119,16 +119,16 @@ def main() -> None:
         gc.enable()
 
 
-def app_for(words: Sequence[str]) -> typer.Typer:
-    """Return an app with only the command that the command line `words` begin with; all commands if it is none.
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """Return an app with only the command that the `arguments` of the command line name; with all commands if none.
 
     To build a command from its options takes some milliseconds, and there are twenty.
     """
     named = {command.name or getattr(command.callback, "__name__", ""): command for command in app.registered_commands}
-    if not words or words[0] not in named:
+    if not arguments or arguments[0] not in named:
         return app
     smaller = copy(app)
-    smaller.registered_commands = [named[words[0]]]
+    smaller.registered_commands = [named[arguments[0]]]
     return smaller
 
 

@@ -136,7 +136,7 @@ class SourceScope:
             string = shorten(quote_string(name.name))
             if is_plain(name.name):
                 return f"write {string} for a string; double quotes make names"
-            return column_hint(name.name, f"for a string write {string}")
+            return column_hint(name.name, f"a string: {string}")
         if name.name.lower() in TIME_NAMES and any(source.tag(None, "tick") for source in self.visible):
             return "INSTANT(tick) is the time of a row"
         there = f"there {'is' if len(labels) == 1 else 'are'} {', '.join(labels.values())}"

@@ -205,6 +205,5 @@ def column_hint(column: str, other_remedy: str) -> str:
     `other_remedy` says what to write if the name was not meant as a column.
     """
     quoted = "'" + column.replace("'", "''") + "'"
-    return (
-        f"attributes have plain ASCII names; fields: {{NAME: {shorten(quoted)}}} maps one to a column; {other_remedy}"
-    )
+    names = "names have only letters (A-Z), digits and _"
+    return f"{names}; in the catalog write fields: {{NAME: {shorten(quoted)}}}; {other_remedy}"
