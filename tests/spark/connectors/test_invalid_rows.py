@@ -13,6 +13,7 @@ import transom
 from tests.connectors.files import test_zone
 from tests.connectors.files.test_invalid_rows import BROKEN, CATALOG, COUNTS, FIRST, QUERY, written
 from transom.model.balance import Balance
+from transom.model.reject_reason import rejected_line
 from transom.runtime.verify.verify import verify
 from transom.spark.input.rejected import RejectedRows
 
@@ -23,11 +24,13 @@ def test_spark_reads_the_same_local_times(spark: Any, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     query = transom.compile(test_zone.QUERY, test_zone.written(tmp_path))
     rejected = RejectedRows()
-    with pytest.warns(transom.RejectedWarning):
+    with pytest.warns(transom.RejectedWarning) as caught:
         query.simulate()
     assert [result.difference for result in verify(query, spark, splits=["all"], rejected=rejected)] == [None] * 3
     messages = rejected.messages()["door"]
-    assert (messages.counts, messages.first) == (test_zone.COUNTS, test_zone.FIRST)
+    assert (messages.counts, next(iter(messages.first.values()))) == (test_zone.COUNTS, test_zone.FIRST)
+    said = str(caught[0].message).replace(f"{tmp_path}/", "")
+    assert said.startswith(rejected_line("door", messages.counts, messages.first, messages.unit))
 
     strict = test_zone.CATALOG.replace(", invalid_rows: reject", "")
     query = transom.compile(test_zone.QUERY, test_zone.written(tmp_path, strict))
@@ -43,11 +46,13 @@ def test_spark_rejects_the_same_rows(
     monkeypatch.chdir(tmp_path)
     query = transom.compile(QUERY, written(tmp_path, catalog, content))
     rejected = RejectedRows()
-    with pytest.warns(transom.RejectedWarning):
+    with pytest.warns(transom.RejectedWarning) as caught:
         expected = query.simulate()
     assert [result.difference for result in verify(query, spark, splits=["all"], rejected=rejected)] == [None] * 3
     messages = rejected.messages()["logger"]
-    assert (messages.counts, messages.first, messages.unit) == (COUNTS, FIRST, "rows")
+    assert (messages.counts, next(iter(messages.first.values())), messages.unit) == (COUNTS, FIRST, "rows")
+    said = str(caught[0].message).replace(f"{tmp_path}/", "")
+    assert said.startswith(rejected_line("logger", messages.counts, messages.first, messages.unit))
 
     running = query.start(spark, f"jsonl:{tmp_path}/out", tmp_path / "state", once=True)
     running.wait()

@@ -41,7 +41,10 @@ extents:
     lateness: 3 s
     source: {kafka: {servers: "nowhere:9092", topic: traffic, time: tick, dead: dead}}
 """
-SCHEMA = "topic string, partition int, offset long, timestamp timestamp, key binary, value binary"
+SCHEMA = (
+    "topic string, partition int, offset long, timestamp timestamp, key binary, value binary, "
+    "headers array<struct<key: string, value: binary>>"
+)
 Row = tuple[int, int, int] | None
 
 
