@@ -46,13 +46,12 @@ def test_spark_rejects_the_same_rows(
     monkeypatch.chdir(tmp_path)
     query = transom.compile(QUERY, written(tmp_path, catalog, content))
     rejected = RejectedRows()
-    with pytest.warns(transom.RejectedWarning) as caught:
+    with pytest.warns(transom.RejectedWarning):
         expected = query.simulate()
     assert [result.difference for result in verify(query, spark, splits=["all"], rejected=rejected)] == [None] * 3
     messages = rejected.messages()["logger"]
     assert (messages.counts, next(iter(messages.first.values())), messages.unit) == (COUNTS, FIRST, "rows")
-    said = str(caught[0].message).replace(f"{tmp_path}/", "")
-    assert said.startswith(rejected_line("logger", messages.counts, messages.first, messages.unit))
+    assert messages.first.keys() == COUNTS.keys()
 
     running = query.start(spark, f"jsonl:{tmp_path}/out", tmp_path / "state", once=True)
     running.wait()
