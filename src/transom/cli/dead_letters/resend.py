@@ -1,4 +1,4 @@
-"""The command `resend`, which sends dead letters again, each once."""
+"""The command `resend`, which sends dead letters again unless they were sent before."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def resend(
         Path | None, typer.Option("--tls-ca", metavar="FILE", help="The authorities to trust at an HTTP receiver.")
     ] = None,
 ) -> None:
-    """Send dead letters again to the topic, broker or receiver of their extent, each once."""
+    """Send dead letters again to the topic, broker or receiver of their extent, unless they were sent before."""
     output.set_verbosity()
     require_pyarrow()
     from transom.catalog.catalog import Catalog
